@@ -1,6 +1,11 @@
 package value
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Problem is one thing wrong with a configuration: the key it is about,
 // relative to the struct that was validated, and what to write instead.
@@ -19,6 +24,13 @@ type Problems []error
 
 // Add notes one problem.
 func (p *Problems) Add(key, message string) { *p = append(*p, &Problem{key, message}) }
+
+// OneOf notes a problem unless got is one of the allowed words.
+func (p *Problems) OneOf(key, got string, allowed ...string) {
+	if !slices.Contains(allowed, got) {
+		p.Add(key, fmt.Sprintf("%q is not known here; write one of: %s", got, strings.Join(allowed, ", ")))
+	}
+}
 
 // Err joins what was collected; nil if nothing was.
 func (p Problems) Err() error { return errors.Join(p...) }
