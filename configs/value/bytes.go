@@ -17,6 +17,9 @@ const (
 	GiB Bytes = 1 << 30
 )
 
+// maxBytes leaves room for sums of sizes.
+const maxBytes = 1 << 62
+
 var byteUnits = []struct {
 	suffix string
 	factor int64
@@ -44,8 +47,13 @@ func ParseBytes(s string) (Bytes, error) {
 		if !ok {
 			continue
 		}
-		f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err != nil || f < 0 || f*float64(u.factor) > 1<<62 {
+		number = strings.TrimSpace(number)
+		// Whole numbers exactly; a float64 holds only 53 bits.
+		if n, err := strconv.ParseInt(number, 10, 64); err == nil && n >= 0 && n <= maxBytes/u.factor {
+			return Bytes(n * u.factor), nil
+		}
+		f, err := strconv.ParseFloat(number, 64)
+		if err != nil || strings.Trim(number, "0123456789.") != "" || f*float64(u.factor) > maxBytes {
 			break
 		}
 		return Bytes(f * float64(u.factor)), nil
