@@ -1,0 +1,208 @@
+package pipeline
+
+import (
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// start delivers b in a goroutine of its own. How many there are is bounded by
+// the memory limit, since each holds documents.
+func (p *Pipeline) start(b *Batch) {
+	if b.own != nil {
+		b.charge(b.own)
+	}
+	p.enter(b)
+	p.work.Go(func() {
+		defer p.leave(b.watch)
+		p.deliver(b)
+	})
+}
+
+// deliver tries until every document of b is final or its assignment has ended,
+// or the pipeline stops.
+func (p *Pipeline) deliver(b *Batch) {
+	for {
+		p.dropEnded(b)
+		if b.Len() == 0 {
+			b.charge(nil)
+			p.pool.put(b)
+			return
+		}
+		if b.own != nil {
+			if probing, err := b.own.gate.wait(p.hard); err != nil {
+				return
+			} else if probing {
+				p.probe(b)
+				continue
+			}
+		}
+		p.queued.Add(1)
+		probing, err := p.gate.wait(p.hard)
+		p.queued.Add(-1)
+		if err != nil {
+			return
+		}
+		outcome, err := p.send(b)
+		if err != nil {
+			if p.hard.Err() != nil {
+				return
+			}
+			p.requestFailed(b, err, probing)
+			continue
+		}
+		rest := p.settle(b, outcome)
+		if rest != nil && !p.retryLater(b, rest) {
+			return
+		}
+		if rest == nil {
+			b.charge(nil)
+			p.pool.put(b)
+			return
+		}
+	}
+}
+
+// send sends b once, in the limiter's time, and tells the limiter how it went.
+func (p *Pipeline) send(b *Batch) (Outcome, error) {
+	p.queued.Add(1)
+	node, err := p.limiter.acquire(p.hard, p.sink.Usable)
+	p.queued.Add(-1)
+	if err != nil {
+		return Outcome{}, err
+	}
+	body := len(b.Body)
+	began := time.Now()
+	outcome, err := p.sink.Write(p.hard, node, b)
+	now := time.Now()
+	f := feedback{sent: began, latency: now.Sub(began), full: int64(body)*2 >= p.bodyLimit.Load()}
+	if err != nil {
+		f.failed = true
+		var re *RequestError
+		f.busy = errors.As(err, &re) && re.Class == Busy
+		p.metrics.requestFailed(err)
+	} else {
+		f.busy = outcome.throttled()
+		p.succeeded.Store(now.UnixNano())
+		if was, lasted := p.gate.open(now); was != nil {
+			p.log.Info("sink takes requests again", zap.String("was", string(was.State)), zap.Duration("held", lasted))
+		}
+	}
+	p.limiter.release(node, f, now)
+	p.metrics.request(body, outcome.Wire, f.latency)
+	return outcome, err
+}
+
+func (o Outcome) throttled() bool {
+	for i := range o.Items {
+		if o.Items[i].Verdict == Throttled {
+			return true
+		}
+	}
+	return false
+}
+
+// requestFailed decides what a failed request asks for. Nothing of b is known
+// to be stored; all of it stays in b, unless it is split.
+func (p *Pipeline) requestFailed(b *Batch, err error, probing bool) {
+	var re *RequestError
+	if !errors.As(err, &re) {
+		re = &RequestError{Class: Unknown, Err: err}
+	}
+	b.attempts++
+	switch re.Class {
+	case TooLarge, Refused:
+		if probing {
+			// The sink answers: what it refuses is this request.
+			p.gate.open(time.Now())
+		}
+		p.isolate(b, re)
+		return
+	}
+	p.metrics.retried(re.Class.String(), b.Len())
+	p.holdSink(re, probing)
+	p.setHold(b, p.gate.held())
+}
+
+// holdSink closes the gate before the whole sink.
+func (p *Pipeline) holdSink(re *RequestError, probing bool) {
+	h := Hold{State: StateHeldSink, Text: re.Error(), Since: time.Now()}
+	switch re.Class {
+	case Unauthorized:
+		h.State = StateHeldAuth
+	case Refused, Misconfigured:
+		h.State = StateHeldSystematic
+	}
+	p.gate.shut(h, probing, re.RetryAfter)
+	p.limited.Warn("sink refuses requests: holding, nothing is lost", zap.String("state", string(h.State)), zap.String("error", h.Text))
+}
+
+// retryLater makes b a batch of what is left of it and waits for its next turn.
+// What is left of other destinations goes on in batches of its own. It is false
+// when the pipeline stops.
+func (p *Pipeline) retryLater(b *Batch, rest *remainder) bool {
+	groups := rest.byDestination(b)
+	for _, g := range groups[1:] {
+		e := b.extract(g.positions)
+		e.own, e.charged = nil, 0
+		e.charge(g.destination)
+		p.enter(e)
+		p.work.Go(func() {
+			defer p.leave(e.watch)
+			if p.pause(e, g) {
+				p.deliver(e)
+			}
+		})
+	}
+	g := groups[0]
+	b.keep(g.positions)
+	b.charge(g.destination)
+	return p.pause(b, g)
+}
+
+// pause waits before the next try of a batch that is one group now. Throttled
+// documents wait for a back-off; blocked ones for their destination's gate.
+func (p *Pipeline) pause(b *Batch, g *group) bool {
+	d := g.destination
+	d.troubled.Store(true)
+	if b.Len() < g.sent {
+		b.attempts = 0 // some were stored: that is progress
+	}
+	b.attempts++
+	p.setHold(b, &g.hold)
+	if g.gated {
+		d.gate.shut(g.hold, false, 0)
+		p.limited.Warn("destination takes no documents: holding, nothing is lost", zap.String("destination", d.name), zap.String("state", string(g.hold.State)), zap.String("error", g.hold.Text))
+		return p.hard.Err() == nil
+	}
+	return sleep(p.hard, p.backoff.wait(b.attempts-1)) == nil
+}
+
+// dropEnded takes documents out of b whose assignment has ended: their next
+// owner has them.
+func (p *Pipeline) dropEnded(b *Batch) {
+	var gone []int
+	for i := 0; i < len(b.docs); i++ {
+		s := b.spans[b.docs[i].span]
+		if !s.assignment.Ended() {
+			// All documents up to the next span share this assignment.
+			for i+1 < len(b.docs) && b.docs[i+1].span == b.docs[i].span {
+				i++
+			}
+			continue
+		}
+		j := i
+		for ; j < len(b.docs) && b.docs[j].span == b.docs[i].span; j++ {
+			gone = append(gone, j)
+		}
+		s.assignment.drop(s, j-i)
+		i = j - 1
+	}
+	if gone != nil {
+		b.keep(without(len(b.docs), gone))
+		if b.own != nil {
+			b.charge(b.own)
+		}
+	}
+}
