@@ -17,6 +17,9 @@ type Partitions interface {
 	Drain(ctx context.Context, as []*Assignment)
 	// End ends the ownerships: later verdicts change nothing.
 	End(as []*Assignment)
+	// Hold tells of a fault that keeps the source as a whole from reading, nil
+	// when it is over.
+	Hold(h *Hold)
 }
 
 type partition struct {
@@ -90,6 +93,16 @@ func (p *Pipeline) End(as []*Assignment) {
 	p.mu.Lock()
 	p.dropPending((*Assignment).Ended)
 	p.mu.Unlock()
+}
+
+// Hold implements Partitions. A fault that goes on keeps the time when it began.
+func (p *Pipeline) Hold(h *Hold) {
+	if h != nil {
+		if before := p.sourceHold.Load(); before != nil {
+			h.Since = before.Since
+		}
+	}
+	p.sourceHold.Store(h)
 }
 
 func (k *book) endLocked(b *partitionBook) {

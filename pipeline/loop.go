@@ -37,11 +37,40 @@ func (p *Pipeline) loop(ctx context.Context, source Source) error {
 		if len(parked) > 0 {
 			rest = min(rest, parkedTurn)
 		}
-		if err := p.poll(ctx, source, rest); err != nil {
+		err := p.poll(ctx, source, rest)
+		switch {
+		case errors.Is(err, ErrDone):
+			if p.finished() {
+				return err
+			}
+			_ = sleep(ctx, doneTurn)
+		case err != nil:
 			return err
 		}
 	}
 	return nil
+}
+
+// doneTurn is how often a pipeline whose source is done looks whether it is, too.
+const doneTurn = 20 * time.Millisecond
+
+// finished sends what is gathered and tells whether all that was polled is final.
+func (p *Pipeline) finished() bool {
+	p.mu.Lock()
+	p.flushAll(closedDrain)
+	pending := len(p.pending)
+	p.mu.Unlock()
+	if pending > 0 {
+		return false
+	}
+	for _, a := range p.book.live() {
+		select {
+		case <-a.rest():
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // parkedTurn is how often chunks that wait for their destination or their

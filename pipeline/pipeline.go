@@ -83,6 +83,7 @@ type Pipeline struct {
 	beat       atomic.Int64 // when the loop last went round, Unix nanoseconds
 	starved    atomic.Bool  // the loop waits for memory
 	stopping   atomic.Bool
+	sourceHold atomic.Pointer[Hold]
 
 	// mu guards what the loop works on: it is held while one chunk is
 	// dispatched, never over a network call.

@@ -1,12 +1,15 @@
 package pipeline
 
 import (
+	"fmt"
 	"sort"
 	"time"
 )
 
 // Status is what the pipeline is doing, for people and probes.
 type Status struct {
+	// Source is the fault that keeps the source as a whole from reading, if any.
+	Source *Fault `json:"source,omitempty"`
 	// Partitions that are owned now, by topic and number.
 	Partitions []PartitionStatus `json:"partitions"`
 	// Ledger is the sum over all partitions since start.
@@ -20,6 +23,13 @@ type Status struct {
 	// BatchBytesLimit is the most that one request holds, lower than the setting
 	// where the sink has refused requests for their size.
 	BatchBytesLimit int64 `json:"batch_bytes_limit"`
+}
+
+// Fault is something that lasts.
+type Fault struct {
+	State   State   `json:"state"`
+	Reason  string  `json:"reason"`
+	HeldFor float64 `json:"held_seconds"`
 }
 
 // PartitionStatus is one partition that is owned now.
@@ -61,6 +71,9 @@ func (p *Pipeline) Status() Status {
 		Partitions: []PartitionStatus{}, Topics: map[string]Counts{},
 		Memory:          MemoryStatus{Limit: p.memoryLimit, Records: p.memory.inUse(), RecordsLimit: p.memory.limit},
 		BatchBytesLimit: p.bodyLimit.Load(),
+	}
+	if h := p.sourceHold.Load(); h != nil {
+		s.Source = &Fault{h.State, h.Text, now.Sub(h.Since).Seconds()}
 	}
 	starved := p.starved.Load()
 	for _, a := range p.book.live() {
@@ -120,16 +133,20 @@ func (a *Assignment) status(h *Hold, starved, stopping bool, now time.Time) Part
 	return s
 }
 
-// Unready gives a reason for each partition that a hold has kept from making
-// progress for delivery.unready_after; none if all is well.
-func (s Status) Unready(after time.Duration) []PartitionStatus {
-	var bad []PartitionStatus
+// Unready gives the reasons for which the service is not ready: a partition
+// that a hold has kept from making progress for that long, or a source that
+// could not be read for that long. None if all is well.
+func (s Status) Unready(after time.Duration) []string {
+	var reasons []string
+	if s.Source != nil && s.Source.HeldFor >= after.Seconds() {
+		reasons = append(reasons, fmt.Sprintf("%s for %.0f s: %s", s.Source.State, s.Source.HeldFor, s.Source.Reason))
+	}
 	for _, q := range s.Partitions {
 		if q.State.Held() && q.stalled >= after && q.HeldFor >= after.Seconds() {
-			bad = append(bad, q)
+			reasons = append(reasons, fmt.Sprintf("%s/%d %s for %.0f s: %s", q.Topic, q.Partition, q.State, q.HeldFor, q.Reason))
 		}
 	}
-	return bad
+	return reasons
 }
 
 // UnreadyAfter is the setting delivery.unready_after.

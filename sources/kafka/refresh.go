@@ -1,0 +1,73 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"penstock/pipeline"
+)
+
+// refreshEvery is how often the partitions' ends are asked for: fetches tell
+// them too, but not while fetching is paused, which is when lag matters most.
+const refreshEvery = 5 * time.Second
+
+func (s *Source) refreshLoop(ctx context.Context) {
+	t := time.NewTicker(refreshEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			s.refresh(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// refresh asks the brokers for the ends of the owned partitions, which also
+// tells whether they can be reached at all.
+func (s *Source) refresh(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, refreshEvery)
+	defer cancel()
+	s.resolveStops(ctx)
+	owned := s.ownedNow()
+	if len(owned) == 0 {
+		return
+	}
+	topics := make([]string, 0, len(owned))
+	for topic := range owned {
+		topics = append(topics, topic)
+	}
+	ends, err := s.readableEnds(ctx, topics)
+	if err != nil {
+		if !errors.Is(err, context.Canceled) {
+			s.holdGroup(err)
+		}
+		return
+	}
+	s.partitions.Hold(nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ends.Each(func(end kadm.ListedOffset) {
+		o := s.owned[partition{end.Topic, end.Partition}]
+		if o == nil || end.Err != nil {
+			return
+		}
+		o.assignment.SetHighWatermark(end.Offset)
+		// Only records, or that there are none to read, show that a fault is over.
+		if o.faulty && o.position >= end.Offset {
+			o.faulty = false
+			o.assignment.SetHold(nil)
+		}
+	})
+}
+
+// holdGroup shows a fault that concerns the whole source.
+func (s *Source) holdGroup(err error) {
+	s.metrics.errors.WithLabelValues("group").Inc()
+	s.partitions.Hold(&pipeline.Hold{State: pipeline.StateHeldSource, Text: explain(err), Since: time.Now()})
+	s.limited.Warn("Kafka cannot be read: trying again", errorField(err))
+}
