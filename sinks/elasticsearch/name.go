@@ -3,6 +3,7 @@ package elasticsearch
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -13,14 +14,15 @@ import (
 const maxNameBytes = 255
 
 // illegalInName are the characters that the server refuses in an index name
-// (MetadataCreateIndexService.validateIndexOrAliasName of Elasticsearch).
-const illegalInName = `\/*?"<>| ,#:`
+// (MetadataCreateIndexService.validateIndexOrAliasName of Elasticsearch), and
+// braces, so that no name looks like a template.
+const illegalInName = `\/*?"<>| ,#:{}`
 
 // appendLegal appends the legal index name that is closest to src. The rules,
 // in this order:
 //
 //   - letters become lower case;
-//   - each of \ / * ? " < > | space , # : and each control character, white
+//   - each of \ / * ? " < > | space , # : { } and each control character, white
 //     space or byte that is not UTF-8 becomes _;
 //   - a first character of - _ + becomes x, and so do the names . and ..;
 //   - what is longer than 255 bytes is cut, and ends with - and 16 hexadecimal
@@ -94,6 +96,9 @@ func checkLiteral(s string, first bool) error {
 func checkName(s string) error {
 	if strings.ContainsAny(s, "{}") {
 		return fmt.Errorf("%q: placeholders are not possible here, for they may be what is missing: write a plain name", s)
+	}
+	if s == "" {
+		return errors.New("is empty")
 	}
 	if err := checkLiteral(s, true); err != nil {
 		return err

@@ -135,4 +135,3 @@ func drain(body io.ReadCloser) {
 	_, _ = io.CopyN(io.Discard, body, maxErrorBytes)
 	_ = body.Close()
 }
-

@@ -89,7 +89,7 @@ func (t *template) placeholder(s string) (part, error) {
 			return part{}, fmt.Errorf("{%s} needs an argument, such as {header:tenant}, {field:service.name} or {time:yyyy.MM.dd}", s)
 		}
 	default:
-		return part{}, fmt.Errorf("{%s} is not known: write %s", s, placeholders)
+		return part{}, fmt.Errorf("{%s} is not known: write %s; a field of the document is {field:%s}", s, placeholders, s)
 	}
 	if name == "time" {
 		pattern, err := parseTimePattern(argument)

@@ -150,6 +150,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	req, err := read(r)
 	if err != nil {
+		s.mu.Lock()
+		s.requests = append(s.requests, *req)
+		s.mu.Unlock()
 		answer(w, http.StatusBadRequest, errorBody(http.StatusBadRequest, "parse_exception", err.Error()))
 		return
 	}
@@ -220,16 +223,16 @@ func read(r *http.Request) (*Request, error) {
 	req := &Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone()}
 	var err error
 	if req.Wire, err = io.ReadAll(r.Body); err != nil {
-		return nil, err
+		return req, err
 	}
 	req.Body = req.Wire
 	if r.Header.Get("Content-Encoding") == "gzip" {
 		z, err := gzip.NewReader(bytes.NewReader(req.Wire))
 		if err != nil {
-			return nil, err
+			return req, err
 		}
 		if req.Body, err = io.ReadAll(z); err != nil {
-			return nil, err
+			return req, err
 		}
 	}
 	if strings.HasSuffix(req.Path, "/_bulk") {
