@@ -66,7 +66,9 @@ func checkDefault(f *field) error {
 	fresh := reflect.New(f.value.Type()).Elem()
 	fresh.Set(f.value)
 	d := decoder{expand: true}
-	d.into(f.path, fresh, doc.Content[0])
+	if !isNull(doc.Content[0]) {
+		d.into(f.path, fresh, doc.Content[0])
+	}
 	if len(d.problems) > 0 {
 		return fmt.Errorf("%s: the default %s is refused: %w", f.path, text, d.problems[0])
 	}

@@ -106,6 +106,25 @@ func TestEffectiveKeepsCommentsOnTheirLine(t *testing.T) {
 	}
 }
 
+// A text that cannot be empty and is not set is written as null, which sets nothing.
+func TestEffectiveOfWhatIsNotSet(t *testing.T) {
+	into := sampleDefaults()
+	into.Source.Kafka.Word = sampleUpper{}
+	l, err := load("f.yaml", nil, nil, into)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := effectiveOf(t, l)
+	if !strings.Contains(text, "    word: null ") {
+		t.Errorf("got\n%s", text)
+	}
+	again := sampleDefaults()
+	again.Source.Kafka.Word = sampleUpper{}
+	if _, err := load("g.yaml", []byte(text), nil, again); err != nil || !reflect.DeepEqual(into, again) {
+		t.Errorf("%v, %+v", err, again)
+	}
+}
+
 func TestFormatDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", time.Second: "1s", time.Minute: "1m", 90 * time.Second: "1m30s", time.Hour: "1h", 24 * time.Hour: "24h",

@@ -199,3 +199,11 @@ func TestLoadLeavesNothingOpen(t *testing.T) {
 		t.Errorf("%d files open before, %d after", before, after)
 	}
 }
+
+// What is half right changes nothing: the problem is told, the default stays.
+func TestDefaultStaysAfterAProblem(t *testing.T) {
+	got, _, err := loadText(t, "sink: {urls: [a, [b]], index: [c]}\nsource: {kafka: {sizes: [1, x]}}\n")
+	if err == nil || !reflect.DeepEqual(got, sampleDefaults()) {
+		t.Errorf("%v, %+v", err, got)
+	}
+}

@@ -28,13 +28,13 @@ func TestWriteReference(t *testing.T) {
 		"| `interval` | `1m` | duration | `PENSTOCK_INTERVAL` | A duration. |\n" + `
 ## source.kafka
 
-` + table + "| `source.kafka.brokers` | none | list of text | `PENSTOCK_SOURCE_KAFKA_BROKERS` | Addresses. |\n" +
+` + table + "| `source.kafka.brokers` | none | list, each a text | `PENSTOCK_SOURCE_KAFKA_BROKERS` | Addresses. |\n" +
 		"| `source.kafka.size` | `5MiB` | size | `PENSTOCK_SOURCE_KAFKA_SIZE` | A size. |\n" +
 		"| `source.kafka.count` | `10` | whole number (records) | `PENSTOCK_SOURCE_KAFKA_COUNT` | A count \\| of records. |\n" +
 		"| `source.kafka.small` | `0` | whole number | `PENSTOCK_SOURCE_KAFKA_SMALL` | A small number. |\n" +
 		"| `source.kafka.word` | `ABC` | text | `PENSTOCK_SOURCE_KAFKA_WORD` | Upper case. |\n" +
-		"| `source.kafka.sizes` | none | list of whole number | `PENSTOCK_SOURCE_KAFKA_SIZES` | Numbers. |\n" +
-		"| `source.kafka.words` | none | list of text | `PENSTOCK_SOURCE_KAFKA_WORDS` | Words of a type of their own. |\n" + `
+		"| `source.kafka.sizes` | none | list, each a whole number | `PENSTOCK_SOURCE_KAFKA_SIZES` | Numbers. |\n" +
+		"| `source.kafka.words` | none | list, each a text | `PENSTOCK_SOURCE_KAFKA_WORDS` | Words of a type of their own. |\n" + `
 ## source.kafka.sasl
 
 Authentication.
@@ -42,7 +42,7 @@ Authentication.
 ` + table + "| `source.kafka.sasl.password` | none | secret | `PENSTOCK_SOURCE_KAFKA_SASL_PASSWORD` | A secret. |\n" + `
 ## sink
 
-` + table + "| `sink.urls` | none | list of text | `PENSTOCK_SINK_URLS` | Addresses. |\n" +
+` + table + "| `sink.urls` | none | list, each a text | `PENSTOCK_SINK_URLS` | Addresses. |\n" +
 		"| `sink.index` | `logs` | text | `PENSTOCK_SINK_INDEX` | An index. |\n" +
 		"| `sink.password` | none | secret | `PENSTOCK_SINK_PASSWORD` | A secret. |\n" +
 		"| `sink.headers` | none | list of {name, value} | `PENSTOCK_SINK_HEADERS` | Headers. |\n" +
@@ -120,6 +120,11 @@ func TestCheckSchema(t *testing.T) {
 		if err := CheckSchema(c.root); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+	if err := CheckSchema(&struct {
+		A sampleUpper `yaml:"a" doc:"x"`
+	}{}); err != nil {
+		t.Errorf("a text that is not set is refused: %v", err)
 	}
 	unexported := &struct {
 		A time.Duration `yaml:"a" doc:"x"`

@@ -43,7 +43,7 @@ func typeOf(t reflect.Type) kindInfo {
 		if t.Elem().Kind() == reflect.Struct && !isText(t.Elem()) {
 			return kindInfo{"list of " + item.name, "[" + item.example + "]"}
 		}
-		return kindInfo{"list of " + item.name, "[one, two]"}
+		return kindInfo{"list, each a " + item.name, "[one, two]"}
 	}
 }
 
