@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/zap"
 
 	"penstock/internal/status"
@@ -27,12 +28,14 @@ type service struct {
 	letters  pipeline.DeadLetters
 	pipeline *pipeline.Pipeline
 	http     *status.Server
+	client   []kgo.Opt // for the Kafka clients
 }
 
 // newService makes all parts but the source, which begins to work when it is
-// made. What it made it closes again if it fails.
-func newService(ctx context.Context, c Config, log *zap.Logger) (s *service, err error) {
-	s = &service{config: c, log: log, registry: newRegistry()}
+// made. What it made it closes again if it fails. Tests give options for the
+// Kafka clients, such as a dialer whose connections they can cut.
+func newService(ctx context.Context, c Config, log *zap.Logger, client ...kgo.Opt) (s *service, err error) {
+	s = &service{config: c, log: log, registry: newRegistry(), client: client}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -79,7 +82,7 @@ func (s *service) openLetters(ctx context.Context) error {
 		s.log.Warn("dead_letter.topic is not set: a record that cannot be stored will hold its partition")
 		return nil
 	}
-	topic, err := deadletter.New(s.config.DeadLetter, deadletter.Options{Brokers: s.config.Source.Kafka.Brokers, ClientID: s.config.Source.Kafka.ClientID})
+	topic, err := deadletter.New(s.config.DeadLetter, deadletter.Options{Brokers: s.config.Source.Kafka.Brokers, ClientID: s.config.Source.Kafka.ClientID, Client: s.client})
 	if err != nil {
 		return fmt.Errorf("dead_letter: %w", err)
 	}
@@ -108,6 +111,7 @@ func (s *service) run(ctx context.Context) error {
 		Version:       buildVersion(),
 		Logger:        s.log.Named("kafka"),
 		Registry:      s.registry,
+		Client:        s.client,
 	})
 	if err != nil {
 		return fmt.Errorf("source.kafka: %w", err)

@@ -24,6 +24,8 @@ type Reply struct {
 	// Wait holds the answer, and the storing, until it is closed or the client
 	// goes away.
 	Wait <-chan struct{}
+	// Late holds the answer after storing, until it is closed or the client goes away.
+	Late <-chan struct{}
 	// Drop closes the connection without an answer, after storing.
 	Drop bool
 }
@@ -154,6 +156,9 @@ func (s *Server) storeLocked(d Doc) Item {
 		return Item{http.StatusBadRequest, "mapper_parsing_exception", "failed to parse"}
 	}
 	documents[d.ID] = d.Source
+	if s.stored != nil {
+		s.stored(d)
+	}
 	if exists {
 		return Item{Status: http.StatusOK}
 	}

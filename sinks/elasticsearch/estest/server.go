@@ -23,6 +23,7 @@ type Server struct {
 	script   []*Reply
 	hook     func(*Request) *Reply
 	early    func(*http.Request) *Reply
+	stored   func(Doc)
 	requests []Request
 	indices  map[string]map[string]string // index, id: source
 	created  map[string]string            // index: body of its creation
@@ -89,6 +90,14 @@ func (s *Server) Early(f func(*http.Request) *Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.early = f
+}
+
+// Stored sets a function that is told of each document as it is stored, before
+// the answer. It must not call the server.
+func (s *Server) Stored(f func(Doc)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stored = f
 }
 
 // Requests gives the requests so far.
@@ -184,6 +193,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body := reply.Body
 	if !reply.raw() {
 		body = s.store(req, reply)
+	}
+	if reply.Late != nil {
+		select {
+		case <-reply.Late:
+		case <-r.Context().Done():
+			return
+		}
 	}
 	reply.write(w, r, body)
 }
