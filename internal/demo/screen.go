@@ -59,7 +59,7 @@ func (s *plainScreen) every() time.Duration { return plainEvery }
 func (s *plainScreen) show(f view.Frame) error {
 	s.e.rates(&f, &s.meter)
 	for _, ev := range s.e.events.take() {
-		if _, err := fmt.Fprintf(s.e.opts.Out, "%d:%02d fault: %s\n", int(ev.At.Minutes()), int(ev.At.Seconds())%60, ev.Text); err != nil {
+		if _, err := fmt.Fprintf(s.e.opts.Out, "%d:%02d == %s\n", int(ev.At.Minutes()), int(ev.At.Seconds())%60, ev.Text); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"penstock/internal/demo/search"
@@ -67,7 +66,7 @@ func (e *embedded) misbehave(ctx context.Context) {
 		e.set(s, true)
 		err := pause(ctx, s.lasts)
 		e.set(s, false)
-		e.events.mended(time.Since(e.began), fmt.Sprintf("it is well again after %s", s.lasts))
+		e.events.mended(time.Since(e.began), "the search server is well again")
 		if err != nil {
 			return
 		}

@@ -63,11 +63,15 @@ func Render(f Frame, s Style) []string {
 	add(plain, "")
 	head := len(ls)
 	states := f.states()
+	events := f.Events
+	if full := head + len(states) + 1 + len(events); s.Height > 0 && full > s.Height { // the newest are the best
+		events = events[min(full-s.Height, max(len(events)-2, 0)):]
+	}
 	var tail []line
 	if f.Fault != "" {
-		tail = append(tail, line{}, line{"scripted fault: " + clean(f.Fault), yellow})
+		tail = append(tail, line{"scripted fault: " + clean(f.Fault), yellow})
 	}
-	for _, e := range f.Events {
+	for _, e := range events {
 		tail = append(tail, line{"  " + clock(e.At) + "  " + clean(e.Text), dim})
 	}
 	if room := s.Height - head - len(tail); s.Height > 0 && len(states) > max(room, 3) {
@@ -148,20 +152,23 @@ func LedgerTable(c pipeline.Counts) []string {
 	return append(out, verdict)
 }
 
+// ledger is the same side by side, in three lines.
 func (f Frame) ledger() []line {
-	var ls []line
-	for _, t := range LedgerTable(f.Ledger) {
-		ls = append(ls, line{t, plain})
+	var head, counts strings.Builder
+	for _, r := range LedgerRows(f.Ledger) {
+		n := grouped(r.Count)
+		width := max(len(r.Name), len(n))
+		fmt.Fprintf(&head, "  %*s", width, r.Name)
+		fmt.Fprintf(&counts, "  %*s", width, n)
 	}
-	last := &ls[len(ls)-1]
-	last.colour = green
+	verdict := line{"  every record is accounted for", green}
 	if !f.Ledger.Balanced() {
-		last.colour = red
+		verdict = line{"  THE LEDGER DOES NOT BALANCE", red}
 	}
 	if f.Retries >= 0 {
-		ls[0].text += fmt.Sprintf("      requests sent again %s", grouped(f.Retries))
+		verdict.text += "; requests sent again: " + grouped(f.Retries)
 	}
-	return ls
+	return []line{{head.String(), dim}, {counts.String(), bold}, verdict}
 }
 
 // states lists the partitions: those that are held first to be cut last.

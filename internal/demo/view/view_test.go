@@ -45,20 +45,14 @@ func TestRender(t *testing.T) {
 		"  memory    5.0 MiB of 20 MiB  █████░░░░░░░░░░░░░░░",
 		"  index      12,020 documents, 12,020 of them searchable",
 		"",
-		"    fetched              12,345      requests sent again 17",
-		"  = stored               12,000",
-		"  + duplicate                20",
-		"  + dead-lettered            60",
-		"  + skipped                   5",
-		"  + abandoned                 0",
-		"  + in flight               260",
-		"  every record is accounted for",
+		"  fetched  stored  duplicate  dead-lettered  skipped  abandoned  in flight",
+		"   12,345  12,000         20             60        5          0        260",
+		"  every record is accounted for; requests sent again: 17",
 		"",
 		"  partition        state                   lag  why",
 		"  logs-payments/1  held:index            1,300  blocked?[2J by a disk",
 		"  logs-web/2       paused:memory             ?",
 		"  logs-web/0       fetching                 12",
-		"",
 		"scripted fault: the disk of logs-payments is full",
 		"  1:10  a fault began",
 	}
@@ -97,8 +91,43 @@ func TestAnUnbalancedLedgerIsLoud(t *testing.T) {
 	f := frame()
 	f.Ledger.Stored--
 	got := strings.Join(Render(f, Style{Width: 80, Colour: true}), "\n")
-	if !strings.Contains(got, "\x1b[31m  THE LEDGER DOES NOT BALANCE\x1b[0m") {
+	if !strings.Contains(got, "\x1b[31m  THE LEDGER DOES NOT BALANCE") {
 		t.Errorf("got:\n%s", got)
+	}
+}
+
+// TestOnAnOrdinaryTerminal: in 80 x 24 there is room for the ledger, for all
+// partitions of the demo, for the fault and for the newest events.
+func TestOnAnOrdinaryTerminal(t *testing.T) {
+	f := frame()
+	f.Partitions = append(f.Partitions, f.Partitions...)
+	for i := range 4 {
+		f.Events = append(f.Events, Event{time.Duration(i) * time.Minute, "newer"})
+	}
+	f.Ledger = pipeline.Counts{Fetched: 9_999_999, Stored: 9_999_000, DeadLettered: 999}
+	lines := Render(f, Style{Width: 80, Height: 23})
+	text := strings.Join(lines, "\n")
+	for _, want := range []string{"9,999,000", "in flight", "every record", "logs-web/0", "scripted fault", "3:00  newer"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not shown", want)
+		}
+	}
+	if strings.Contains(text, "more") || strings.Contains(text, "…") {
+		t.Error("something is cut")
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
+
+func TestLedgerTable(t *testing.T) {
+	got := LedgerTable(pipeline.Counts{Fetched: 1234, Stored: 1230, Abandoned: 4})
+	want := []string{
+		"    fetched               1,234", "  = stored                1,230", "  + duplicate                 0", "  + dead-lettered             0",
+		"  + skipped                   0", "  + abandoned                 4", "  + in flight                 0", "  every record is accounted for",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
 }
 
