@@ -188,6 +188,10 @@ func (p *Pipeline) untilAged(now time.Time, most time.Duration) time.Duration {
 	return most
 }
 
+// mostRetrying is how many batches of one destination may wait for another try
+// before what comes after them is gathered into full ones.
+const mostRetrying = 4
+
 // mayAge tells whether the lane's batch should go out when it is old enough.
 // While earlier ones still wait for their turn it had better fill: a sink that
 // takes nothing must not be met with ever more small requests.
@@ -195,10 +199,10 @@ func (p *Pipeline) mayAge(l *lane) bool {
 	if l.batch == nil {
 		return false
 	}
-	if l.own != nil {
-		return l.own.inFlight.Load() == 0
+	if p.queued.Load() > 0 {
+		return false
 	}
-	return p.queued.Load() == 0
+	return l.own == nil || l.own.gate.held() == nil && l.own.retrying.Load() < mostRetrying
 }
 
 func (p *Pipeline) eachLane(f func(*lane)) {

@@ -25,10 +25,14 @@ type Batch struct {
 	own     *destination
 	charged int64
 
-	opened   time.Time // when the first document came
-	failed   time.Time // when a document of it was first refused; zero if none was
-	attempts int       // tries in a row that left all of it unsettled
-	watch    *watch    // shown in /status while it is being delivered
+	opened time.Time // when the first document came
+	failed time.Time // when it, or a document of it, was first refused; zero if never
+	// refused is whether the whole of it was refused, succeeded how many requests
+	// to the sink had succeeded when it first was.
+	refused   bool
+	succeeded int64
+	attempts  int    // tries in a row that left all of it unsettled
+	watch     *watch // shown in /status while it is being delivered
 }
 
 // document is one document's place in a batch. A batch remembers this much of
@@ -81,7 +85,7 @@ func (b *Batch) extract(positions []int) *Batch {
 		Destination: b.Destination,
 		docs:        make([]document, 0, len(positions)),
 		spans:       b.spans, destinations: b.destinations,
-		opened: b.opened, failed: b.failed, attempts: b.attempts,
+		opened: b.opened, failed: b.failed, refused: b.refused, succeeded: b.succeeded, attempts: b.attempts,
 	}
 	for _, p := range positions {
 		d := b.docs[p]

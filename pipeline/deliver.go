@@ -84,7 +84,7 @@ func (p *Pipeline) send(b *Batch) (Outcome, error) {
 		p.metrics.requestFailed(err)
 	} else {
 		f.busy = outcome.throttled()
-		p.succeeded.Store(now.UnixNano())
+		p.succeeded.Add(1)
 		if was, lasted := p.gate.open(now); was != nil {
 			p.log.Info("sink takes requests again", zap.String("was", string(was.State)), zap.Duration("held", lasted))
 		}
@@ -146,7 +146,7 @@ func (p *Pipeline) retryLater(b *Batch, rest *remainder) bool {
 	for _, g := range groups[1:] {
 		e := b.extract(g.positions)
 		e.own, e.charged = nil, 0
-		e.charge(g.destination)
+		e.charge(g.troubled())
 		p.enter(e)
 		p.work.Go(func() {
 			defer p.leave(e.watch)
@@ -157,7 +157,7 @@ func (p *Pipeline) retryLater(b *Batch, rest *remainder) bool {
 	}
 	g := groups[0]
 	b.keep(g.positions)
-	b.charge(g.destination)
+	b.charge(g.troubled())
 	return p.pause(b, g)
 }
 
@@ -165,17 +165,21 @@ func (p *Pipeline) retryLater(b *Batch, rest *remainder) bool {
 // documents wait for a back-off; blocked ones for their destination's gate.
 func (p *Pipeline) pause(b *Batch, g *group) bool {
 	d := g.destination
-	d.troubled.Store(true)
+	if g.troubled() != nil {
+		d.troubled.Store(true)
+	}
 	if b.Len() < g.sent {
 		b.attempts = 0 // some were stored: that is progress
 	}
 	b.attempts++
 	p.setHold(b, &g.hold)
-	if g.gated {
+	if g.fault == faultDestination {
 		d.gate.shut(g.hold, false, 0)
 		p.limited.Warn("destination takes no documents: holding, nothing is lost", zap.String("destination", d.name), zap.String("state", string(g.hold.State)), zap.String("error", g.hold.Text))
 		return p.hard.Err() == nil
 	}
+	d.retrying.Add(1)
+	defer d.retrying.Add(-1)
 	return sleep(p.hard, p.backoff.wait(b.attempts-1)) == nil
 }
 

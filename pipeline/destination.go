@@ -15,6 +15,8 @@ type destination struct {
 	troubled atomic.Bool
 	// inFlight is the encoded bytes of its documents in the own lane.
 	inFlight atomic.Int64
+	// retrying is how many of its batches wait for another try.
+	retrying atomic.Int64
 
 	mu sync.Mutex
 	// stored is when a document was last stored (or found stored) here.

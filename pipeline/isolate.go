@@ -13,14 +13,16 @@ import (
 // it may be that the server refuses everything, and b is held. What is not
 // settled stays in b.
 func (p *Pipeline) isolate(b *Batch, refusal *RequestError) {
-	began := time.Now()
 	if b.failed.IsZero() {
-		b.failed = began
+		b.failed = time.Now()
+	}
+	if !b.refused {
+		b.refused, b.succeeded = true, p.succeeded.Load()
 	}
 	if refusal.Class == TooLarge && b.Len() > 1 {
 		p.learnLimit(len(b.Body) / 2)
 	}
-	s := &isolation{pipeline: p, batch: b, began: began}
+	s := &isolation{pipeline: p, batch: b}
 	if b.Len() == 1 {
 		s.suspects = []suspect{{0, refusal}}
 	} else {
@@ -33,7 +35,6 @@ func (p *Pipeline) isolate(b *Batch, refusal *RequestError) {
 type isolation struct {
 	pipeline *Pipeline
 	batch    *Batch
-	began    time.Time
 	settled  []int // positions that are final, ascending
 	suspects []suspect
 	stop     bool
@@ -94,7 +95,7 @@ func (s *isolation) note(lo, hi int, rest *remainder) {
 
 // innocentSeen tells whether any request succeeded since the failure began.
 func (s *isolation) innocentSeen() bool {
-	return s.pipeline.succeeded.Load() > s.batch.failed.UnixNano()
+	return s.pipeline.succeeded.Load() > s.batch.succeeded
 }
 
 // conclude dead-letters the guilty and leaves the rest in the batch.
@@ -145,7 +146,7 @@ func (s *isolation) conclude(refusal *RequestError) {
 func (p *Pipeline) holdAlone(b *Batch, h Hold) {
 	all := make([]left, b.Len())
 	for i := range all {
-		all[i] = left{i, h, true}
+		all[i] = left{i, h, faultDestination}
 	}
 	p.retryLater(b, &remainder{items: all, sent: b.Len() + 1})
 }
@@ -171,8 +172,10 @@ func (p *Pipeline) probe(b *Batch) {
 	if len(outcome.Items) == 1 && outcome.Items[0].Verdict != Duplicate &&
 		// A document that is bad in itself says that its destination takes others.
 		(outcome.Items[0].Verdict != Rejected || held.State == StateHeldSystematic) {
-		h := *held
-		h.Text = outcome.Items[0].Reason.String()
+		h := itemHold(held.State, d, outcome.Items[0].Reason, time.Now())
+		if held.State == StateHeldSystematic {
+			h = systematicHold(d, outcome.Items[0].Reason, time.Now())
+		}
 		d.gate.shut(h, true, 0)
 		p.setHold(b, &h)
 		return

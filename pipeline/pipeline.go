@@ -78,7 +78,7 @@ type Pipeline struct {
 	work       sync.WaitGroup
 	queued     atomic.Int64 // batches that wait for their turn to be sent
 	bodyLimit  atomic.Int64 // most bytes of one request, as learned
-	succeeded  atomic.Int64 // when a request last succeeded, Unix nanoseconds
+	succeeded  atomic.Int64 // requests that succeeded
 	probes     atomic.Int64
 	beat       atomic.Int64 // when the loop last went round, Unix nanoseconds
 	starved    atomic.Bool  // the loop waits for memory

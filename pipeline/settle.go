@@ -13,16 +13,36 @@ type remainder struct {
 type left struct {
 	position int
 	hold     Hold
-	gated    bool // its destination's gate is to be closed
+	fault    fault
 }
+
+// fault is whose fault it is that a document is not stored.
+type fault uint8
+
+const (
+	// faultDocument: the document is bad, and may not be set aside.
+	faultDocument fault = iota
+	// faultBusy: its destination is too busy for it.
+	faultBusy
+	// faultDestination: its destination takes nothing; the gate is to be closed.
+	faultDestination
+)
 
 // group is the documents of a remainder that go to one destination.
 type group struct {
 	destination *destination
 	positions   []int
 	hold        Hold
-	gated       bool
+	fault       fault
 	sent        int
+}
+
+// troubled is the destination if the fault is its own, nil if it is the documents'.
+func (g *group) troubled() *destination {
+	if g.fault == faultDocument {
+		return nil
+	}
+	return g.destination
 }
 
 func (r *remainder) byDestination(b *Batch) []*group {
@@ -37,12 +57,12 @@ func (r *remainder) byDestination(b *Batch) []*group {
 			}
 		}
 		if g == nil {
-			g = &group{destination: d, hold: l.hold, sent: r.sent}
+			g = &group{destination: d, hold: l.hold, fault: l.fault, sent: r.sent}
 			groups = append(groups, g)
 		}
 		g.positions = append(g.positions, l.position)
-		if l.gated && !g.gated {
-			g.gated, g.hold = true, l.hold
+		if l.fault > g.fault {
+			g.fault, g.hold = l.fault, l.hold
 		}
 	}
 	return groups
@@ -90,16 +110,16 @@ func (p *Pipeline) settle(b *Batch, o Outcome) *remainder {
 		case Rejected:
 			switch {
 			case verdict.systematic(d, item.Reason.Type):
-				rest.items = append(rest.items, left{i, systematicHold(d, item.Reason, now), true})
+				rest.items = append(rest.items, left{i, systematicHold(d, item.Reason, now), faultDestination})
 			case p.letters == nil:
-				rest.items = append(rest.items, left{i, noLettersHold(item.Reason, now), false})
+				rest.items = append(rest.items, left{i, noLettersHold(item.Reason, now), faultDocument})
 			default:
 				p.bury(grave{span: run, record: int(doc.record), destination: d.name, reason: item.Reason})
 			}
 		case Throttled:
-			rest.items = append(rest.items, left{i, itemHold(StateHeldSink, d, item.Reason, now), false})
+			rest.items = append(rest.items, left{i, itemHold(StateHeldSink, d, item.Reason, now), faultBusy})
 		default:
-			rest.items = append(rest.items, left{i, itemHold(StateHeldIndex, d, item.Reason, now), true})
+			rest.items = append(rest.items, left{i, itemHold(StateHeldIndex, d, item.Reason, now), faultDestination})
 		}
 	}
 	finish()
