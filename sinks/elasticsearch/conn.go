@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -16,7 +17,19 @@ const (
 )
 
 // conn is a connection to a node that sends request bodies its own way.
-type conn struct{ net.Conn }
+type conn struct {
+	net.Conn
+	reset atomic.Bool // by the node; what it sent before can still be read
+}
+
+// Write implements io.Writer. On a connection that was reset it fails having
+// sent nothing, so that net/http takes another one for the next request.
+func (c *conn) Write(p []byte) (int, error) {
+	if c.reset.Load() {
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(p)
+}
 
 // ReadFrom is what net/http sends the rest of a request by, once the headers
 // have left. A requestBody is written from where it lies, in one call rather
@@ -27,7 +40,7 @@ type conn struct{ net.Conn }
 // and resets what still comes. With an error here net/http would drop the answer
 // that lies ready to be read, and the batch would be sent again, as large as
 // before, for ever. What there is to read, or the reset, is found by its reader.
-func (c conn) ReadFrom(r io.Reader) (int64, error) {
+func (c *conn) ReadFrom(r io.Reader) (int64, error) {
 	limited, ok := r.(*io.LimitedReader)
 	if !ok {
 		return io.Copy(writerOnly{c.Conn}, r)
@@ -45,6 +58,7 @@ func (c conn) ReadFrom(r io.Reader) (int64, error) {
 	}
 	n, err := c.Write(data)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		c.reset.Store(true)
 		n, err = len(data), nil
 	}
 	body.end(n)
@@ -66,7 +80,7 @@ func (d *dialer) plain(ctx context.Context, network, address string) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	return conn{c}, nil
+	return &conn{Conn: c}, nil
 }
 
 // secure does the handshake itself, so that a conn is outermost here too.
@@ -88,5 +102,5 @@ func (d *dialer) secure(ctx context.Context, network, address string) (net.Conn,
 		c.Close()
 		return nil, err
 	}
-	return conn{t}, nil
+	return &conn{Conn: t}, nil
 }

@@ -1,6 +1,7 @@
 package elasticsearch
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -50,6 +51,8 @@ func (f refusal) classify() *pipeline.RequestError {
 		e.Class = pipeline.Busy
 	case s == 408 || s == 425 || s >= 500:
 		e.Class = pipeline.Unavailable
+	case s == 400 && wantsTLS(f.body):
+		e.Class, remedy = pipeline.Misconfigured, "it wants TLS: write https:// in urls"
 	case s == 400 || s == 422:
 		e.Class = pipeline.Refused
 		if f.compressed {
@@ -125,6 +128,12 @@ func quotesNoDocument(kind string) bool {
 		return true
 	}
 	return false
+}
+
+// wantsTLS tells whether a plain request met a port for TLS (as Go, nginx and
+// Jetty say it; Elasticsearch itself hangs up).
+func wantsTLS(body []byte) bool {
+	return bytes.Contains(body, []byte("HTTP request to an HTTPS server")) || bytes.Contains(body, []byte("sent to HTTPS port"))
 }
 
 func isJSON(h http.Header) bool { return strings.Contains(h.Get("Content-Type"), "json") }
