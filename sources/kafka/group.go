@@ -33,6 +33,7 @@ func (s *Source) onRevoked(_ context.Context, _ *kgo.Client, gone map[string][]i
 	if len(gone) == 0 {
 		return
 	}
+	<-s.made
 	began := time.Now()
 	owned := s.pick(gone)
 	as := assignments(owned)

@@ -71,6 +71,7 @@ func (s *Source) adjust(ctx context.Context, offsets map[string]map[int32]kgo.Of
 	if len(offsets) == 0 {
 		return offsets, nil
 	}
+	<-s.made
 	topics := make([]string, 0, len(offsets))
 	for topic := range offsets {
 		topics = append(topics, topic)

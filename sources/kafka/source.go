@@ -63,6 +63,9 @@ type Source struct {
 	errors    int                // polls in a row that gave errors and no records
 	groupEnds kadm.ListedOffsets // where the group is done, once asked for
 
+	// made is closed when New is through: the client joins the group, and calls
+	// back, before New has so much as its address.
+	made        chan struct{}
 	refreshStop context.CancelFunc
 	refreshed   chan struct{}
 }
@@ -97,7 +100,7 @@ func New(c Config, o Options) (*Source, error) {
 		log: o.Logger, limited: limited(o.Logger),
 		metrics: newMetrics(o.Registry), start: start, stop: stop,
 		owned: map[partition]*owned{}, stops: map[partition]int64{}, commits: newCommitLock(),
-		refreshed: make(chan struct{}),
+		made: make(chan struct{}), refreshed: make(chan struct{}),
 	}
 	s.sizer = newFetchSizer(o.FetchBudget, int64(c.FetchMaxBytes))
 	s.client, err = kgo.NewClient(s.clientOptions()...)
@@ -105,6 +108,7 @@ func New(c Config, o Options) (*Source, error) {
 		return nil, fmt.Errorf("making Kafka client: %w", err)
 	}
 	s.admin = kadm.NewClient(s.client)
+	close(s.made)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.refreshStop = cancel
 	go func() {
