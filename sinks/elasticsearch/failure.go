@@ -53,6 +53,8 @@ func (f refusal) classify() *pipeline.RequestError {
 		e.Class = pipeline.Unavailable
 	case s == 400 && wantsTLS(f.body):
 		e.Class, remedy = pipeline.Misconfigured, "it wants TLS: write https:// in urls"
+	case s == 400 && strings.HasPrefix(reason, "no handler found for uri"):
+		e.Class, remedy = pipeline.Misconfigured, "there is no bulk API at this path: check the path in urls"
 	case s == 400 || s == 422:
 		e.Class = pipeline.Refused
 		if f.compressed {
@@ -66,6 +68,7 @@ func (f refusal) classify() *pipeline.RequestError {
 	}
 	text := f.node + " refused " + f.description
 	switch {
+	case len(f.body) == 0: // nothing to say
 	case reason == "" && !isJSON(f.header):
 		text += ", with an answer that is not JSON" // a proxy's page, perhaps
 	case reason != "" && (f.status != 400 && f.status != 422 && f.status != 500 || quotesNoDocument(kind)):
