@@ -81,9 +81,13 @@ const (
 // badShare of the records with Options.Fail.
 const badShare = 0.005
 
-// maxBacklog is how much the broker may hold, in bytes, before the generator
-// waits: a pipeline that is slower or held costs no more memory than this.
-const maxBacklog = 64 << 20
+// maxBacklog is how many records may wait to be stored before the generator
+// waits too: a pipeline that is slower or held costs no more memory than they
+// take, and can still be drained within the grace period.
+const maxBacklog = 50_000
+
+// searchable is how many documents the index keeps whole.
+const searchable = 100_000
 
 // ErrUnaccounted is Run's error when what was sent, the ledger and the index
 // do not agree at the end.

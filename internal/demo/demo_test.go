@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,9 @@ import (
 	"penstock/internal/demo/view"
 	"penstock/pipeline"
 )
+
+// stall is how long the demo of a test lasts.
+const stall = 1500 * time.Millisecond
 
 func TestMain(m *testing.M) {
 	// bleve starts four workers when it is loaded, and keeps them.
@@ -176,4 +180,20 @@ func TestScript(t *testing.T) {
 			t.Errorf("at the end: fault %q, status %d, %v", fault, w.Code, newest)
 		}
 	})
+}
+
+// TestAPipeIsNoTerminal: there are no escape codes, and a size is given all the same.
+func TestAPipeIsNoTerminal(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	var o Options
+	o.WriteTo(w, func(string) string { return "" })
+	width, height := o.Size()
+	if o.Terminal || o.Colour || o.Out != w || width != 80 || height != 24 {
+		t.Errorf("%+v, %d x %d", o, width, height)
+	}
 }

@@ -81,14 +81,14 @@ func start(o Options) (_ *embedded, err error) {
 	e.feed = &generator.Feed{
 		Generator: generator.New(generator.Options{Seed: o.Seed, Services: services, BadShare: share}),
 		Client:    e.client, Rate: o.Rate,
-		Hold: func() bool { return e.broker.Bytes() > maxBacklog },
+		Hold: func() bool { return e.feed.Stats().Acknowledged-final(e.running.Snapshot()) > maxBacklog },
 	}
 	return e, nil
 }
 
 // serve listens on a free port of 127.0.0.1 and makes the indices.
 func (e *embedded) serve() error {
-	e.search = search.New(search.Options{})
+	e.search = search.New(search.Options{Keep: searchable})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listening for the embedded search server: %w", err)

@@ -20,10 +20,10 @@ func (e *embedded) banner() {
 	e.print("  log stream   made up, %d records/s in topics %s (seed %d)", e.opts.Rate, strings.Join(e.target.Topics, " and "), e.opts.Seed)
 	e.print("  Kafka        kfake on %s", strings.Join(e.target.Brokers, ","))
 	e.print("  search       bleve behind an Elasticsearch API on %s", e.target.SearchURL)
-	e.print("               (the newest 100,000 documents can be searched, older ones are only counted)")
+	e.print("               (the newest %d documents can be searched, older ones are only counted)", searchable)
 	e.print("Between them runs the same pipeline as in `penstock run`.")
 	if e.opts.Fail {
-		e.print("--fail: the search server misbehaves on a schedule, and %.1f %% of the records are bad.", badShare*100)
+		e.print("With --fail the search server misbehaves on a schedule, and %.1f %% of the records are bad.", badShare*100)
 	}
 	e.print("")
 }

@@ -17,13 +17,17 @@ type screen interface {
 
 func (e *embedded) screen() (screen, error) {
 	if !e.opts.Terminal {
-		return &plainScreen{e: e, meter: view.Meter{Every: plainEvery / 2}}, nil
+		s := &plainScreen{e: e, meter: view.Meter{Every: plainEvery / 2}}
+		s.meter.Update(time.Since(e.began), 0, 0)
+		return s, nil
 	}
 	live, err := view.NewLive(e.opts.Out)
 	if err != nil {
 		return nil, fmt.Errorf("writing to the terminal: %w", err)
 	}
-	return &liveScreen{e: e, live: live, meter: view.Meter{Every: time.Second}}, nil
+	s := &liveScreen{e: e, live: live, meter: view.Meter{Every: time.Second}}
+	s.meter.Update(time.Since(e.began), 0, 0)
+	return s, nil
 }
 
 func (e *embedded) rates(f *view.Frame, m *view.Meter) {

@@ -31,7 +31,7 @@ var script = []step{
 	},
 	{
 		what: "answers 503 to everything", lasts: 4 * time.Second,
-		fault: &search.Fault{Status: 503, RetryAfter: time.Second, Type: "cluster_manager_not_discovered_exception", Reason: "no master"},
+		fault: &search.Fault{Status: 503, RetryAfter: time.Second, Type: "master_not_discovered_exception", Reason: "no master"},
 	},
 	{
 		what: "is slow (0.8 s for each answer)", lasts: 4 * time.Second,

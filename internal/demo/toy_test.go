@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -141,6 +140,3 @@ func (p *toy) send(ctx context.Context, records []*kgo.Record) ([]*kgo.Record, e
 	})
 	return left, nil
 }
-
-// stall is how long a test's demo lasts.
-const stall = 1500 * time.Millisecond

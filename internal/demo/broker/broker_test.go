@@ -90,3 +90,43 @@ func TestFeedAndTrim(t *testing.T) {
 		t.Errorf("%d bytes are left after all was committed", left)
 	}
 }
+
+// TestAFeedThatHoldsSendsNothing: and goes on, without making up for it.
+func TestAFeedThatHoldsSendsNothing(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	b, err := Start([]Topic{{Name: "logs", Partitions: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	client, err := kgo.NewClient(kgo.SeedBrokers(b.Addrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	feedCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	const rate, holds = 1000, 10
+	asked := 0
+	feed := &generator.Feed{
+		Generator: generator.New(generator.Options{Services: []generator.Service{{Name: "s", Topic: "logs", Weight: 1}}}),
+		Client:    client, Rate: rate,
+	}
+	feed.Hold = func() bool {
+		if asked++; asked == holds+1 {
+			stop() // what this tick is due is sent yet, or not, but no more
+		}
+		if sent := b.End("logs"); sent != 0 {
+			t.Errorf("%d records were sent while holding", sent)
+		}
+		return asked <= holds
+	}
+	if err := feed.Run(feedCtx); err != nil {
+		t.Fatal(err)
+	}
+	// Ten ticks were held: half a second's worth would be 500.
+	if st := feed.Stats(); st.Acknowledged != b.End("logs") || st.Acknowledged > rate/4 {
+		t.Errorf("stats %+v, %d in the broker", st, b.End("logs"))
+	}
+}

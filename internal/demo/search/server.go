@@ -105,7 +105,8 @@ func (s *Server) Stats() Stats {
 }
 
 // Documents gives id and source of the documents of one index that are kept,
-// in no order, for tests that compare contents. Sources must not be written to.
+// in no order, for tests that compare contents. Sources must not be written to,
+// and the server must not be used from inside the loop, which holds its lock.
 func (s *Server) Documents(name string) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		s.mu.RLock()
