@@ -126,8 +126,7 @@ func (p *Pipeline) newBatch(l *lane, d *destination, now time.Time) *Batch {
 	if cap(b.Body) < l.size {
 		b.Body = make([]byte, 0, l.size)
 	}
-	b.Destination, b.opened = d.name, now
-	b.charge(l.own)
+	b.Destination, b.opened, b.own = d.name, now, l.own
 	return b
 }
 
@@ -172,7 +171,7 @@ func (p *Pipeline) flushAll(why closeReason) {
 // flushAged hands over the batches that have waited long enough.
 func (p *Pipeline) flushAged(now time.Time) {
 	p.eachLane(func(l *lane) {
-		if p.mayAge(l) && now.Sub(l.batch.opened) >= p.age {
+		if age, may := p.ageOf(l); may && now.Sub(l.batch.opened) >= age {
 			p.flush(l, closedAge)
 		}
 	})
@@ -181,8 +180,8 @@ func (p *Pipeline) flushAged(now time.Time) {
 // untilAged is how long until flushAged has something to do, at most most.
 func (p *Pipeline) untilAged(now time.Time, most time.Duration) time.Duration {
 	p.eachLane(func(l *lane) {
-		if p.mayAge(l) {
-			most = min(most, max(time.Millisecond, p.age-now.Sub(l.batch.opened)))
+		if age, may := p.ageOf(l); may {
+			most = min(most, max(time.Millisecond, age-now.Sub(l.batch.opened)))
 		}
 	})
 	return most
@@ -192,18 +191,24 @@ func (p *Pipeline) untilAged(now time.Time, most time.Duration) time.Duration {
 // before what comes after them is gathered into full ones.
 const mostRetrying = 4
 
-// mayAge tells whether the lane's batch should go out when it is old enough.
-// While earlier ones still wait for their turn it had better fill: a sink that
-// takes nothing must not be met with ever more small requests.
-func (p *Pipeline) mayAge(l *lane) bool {
-	if l.batch == nil {
-		return false
+// ageOf is how old the lane's batch may become. It may go out at all only while
+// no earlier one waits for its turn: it had better fill, for a sink that takes
+// nothing must not be met with ever more small requests. A destination in
+// trouble is different: what it refuses may be what it was sent so far, and only
+// another document can tell. So its batches go out too, each after a longer time.
+func (p *Pipeline) ageOf(l *lane) (age time.Duration, may bool) {
+	switch {
+	case l.batch == nil:
+		return 0, false
+	case l.own == nil:
+		return p.age, p.queued.Load() == 0
 	}
-	if p.queued.Load() > 0 {
-		return false
-	}
-	return l.own == nil || l.own.gate.held() == nil && l.own.retrying.Load() < mostRetrying
+	n := l.own.batches.Load()
+	return max(p.age, min(p.age<<min(n, 20), mostAge)), true
 }
+
+// mostAge bounds how long documents for a destination in trouble are gathered.
+const mostAge = 30 * time.Second
 
 func (p *Pipeline) eachLane(f func(*lane)) {
 	f(&p.shared)

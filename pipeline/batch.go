@@ -21,9 +21,10 @@ type Batch struct {
 	base         uint32 // docs' places count from here: not 0 in a part of a batch
 
 	// own is the destination in trouble that all documents go to, charged the
-	// bytes that count towards its share.
+	// bytes that count towards its share while the batch is delivered.
 	own     *destination
 	charged int64
+	counted bool // among own's batches
 
 	opened time.Time // when the first document came
 	failed time.Time // when it, or a document of it, was first refused; zero if never
@@ -111,13 +112,15 @@ func (b *Batch) destination(d *destination) uint32 {
 
 // charge counts b's bytes as of now towards the share of d, nil for none.
 func (b *Batch) charge(d *destination) {
-	if b.own != nil {
+	if b.counted {
 		b.own.inFlight.Add(-b.charged)
+		b.own.batches.Add(-1)
 	}
-	b.own, b.charged = d, 0
+	b.own, b.charged, b.counted = d, 0, d != nil
 	if d != nil {
 		b.charged = int64(len(b.Body))
 		d.inFlight.Add(b.charged)
+		d.batches.Add(1)
 	}
 }
 

@@ -145,7 +145,6 @@ func (p *Pipeline) retryLater(b *Batch, rest *remainder) bool {
 	groups := rest.byDestination(b)
 	for _, g := range groups[1:] {
 		e := b.extract(g.positions)
-		e.own, e.charged = nil, 0
 		e.charge(g.troubled())
 		p.enter(e)
 		p.work.Go(func() {

@@ -13,8 +13,10 @@ type destination struct {
 	// troubled is set while its documents come back: then it has a lane of its
 	// own, so that the others do not wait for it.
 	troubled atomic.Bool
-	// inFlight is the encoded bytes of its documents in the own lane.
+	// inFlight is the encoded bytes of its documents in the own lane's batches
+	// that are being delivered, batches how many these are.
 	inFlight atomic.Int64
+	batches  atomic.Int64
 	// retrying is how many of its batches wait for another try.
 	retrying atomic.Int64
 
