@@ -28,8 +28,9 @@ type Options struct {
 	Client []kgo.Opt
 }
 
-// deliveryTimeout is when one try of a letter counts as failed, so that the
-// hold is seen; the pipeline tries again.
+// deliveryTimeout is when one try of letters counts as failed, so that the
+// hold is seen; the pipeline tries again. It is a context's: the client's own
+// timeout counts from the record's timestamp, which is the original's.
 const deliveryTimeout = 15 * time.Second
 
 // buffered bounds what the producer holds, in bytes.
@@ -44,7 +45,9 @@ func New(c Config, o Options) (*Topic, error) {
 		kgo.RequiredAcks(kgo.AllISRAcks()),
 		kgo.ProducerBatchMaxBytes(int32(c.MaxMessageBytes)),
 		kgo.MaxBufferedBytes(max(buffered, 2*int(c.MaxMessageBytes))),
-		kgo.RecordDeliveryTimeout(deliveryTimeout),
+		// A try that takes too long, or longer than the process, must end. The next
+		// one may then write a letter twice, which its headers tell.
+		kgo.AllowIdempotentProduceCancellation(),
 		kgo.ProducerLinger(0),
 	}, o.Client...)...)
 	if err != nil {
@@ -86,6 +89,8 @@ func (t *Topic) Check(ctx context.Context) error {
 
 // Write implements pipeline.DeadLetters: all letters go out together.
 func (t *Topic) Write(ctx context.Context, letters []pipeline.DeadLetter) []error {
+	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
+	defer cancel()
 	records := make([]*kgo.Record, len(letters))
 	for i := range letters {
 		records[i] = encode(&letters[i])
@@ -110,6 +115,8 @@ func (t *Topic) Write(ctx context.Context, letters []pipeline.DeadLetter) []erro
 
 func (t *Topic) explain(err error) error {
 	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("topic %s: no acknowledgement within %s: %w", t.config.Topic, deliveryTimeout, err)
 	case errors.Is(err, kerr.MessageTooLarge):
 		return fmt.Errorf("a dead letter is larger than topic %s takes: raise the topic's max.message.bytes and dead_letter.max_message_bytes (now %s): %w", t.config.Topic, t.config.MaxMessageBytes, err)
 	case errors.Is(err, kerr.UnknownTopicOrPartition):
