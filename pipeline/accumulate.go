@@ -187,10 +187,6 @@ func (p *Pipeline) untilAged(now time.Time, most time.Duration) time.Duration {
 	return most
 }
 
-// mostRetrying is how many batches of one destination may wait for another try
-// before what comes after them is gathered into full ones.
-const mostRetrying = 4
-
 // ageOf is how old the lane's batch may become. It may go out at all only while
 // no earlier one waits for its turn: it had better fill, for a sink that takes
 // nothing must not be met with ever more small requests. A destination in

@@ -177,8 +177,6 @@ func (p *Pipeline) pause(b *Batch, g *group) bool {
 		p.limited.Warn("destination takes no documents: holding, nothing is lost", zap.String("destination", d.name), zap.String("state", string(g.hold.State)), zap.String("error", g.hold.Text))
 		return p.hard.Err() == nil
 	}
-	d.retrying.Add(1)
-	defer d.retrying.Add(-1)
 	return sleep(p.hard, p.backoff.wait(b.attempts-1)) == nil
 }
 

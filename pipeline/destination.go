@@ -17,8 +17,6 @@ type destination struct {
 	// that are being delivered, batches how many these are.
 	inFlight atomic.Int64
 	batches  atomic.Int64
-	// retrying is how many of its batches wait for another try.
-	retrying atomic.Int64
 
 	mu sync.Mutex
 	// stored is when a document was last stored (or found stored) here.
