@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,7 +21,8 @@ type Metrics struct {
 	latency     prometheus.Histogram
 	acknowledge prometheus.Histogram
 
-	reasons labelCap
+	reasons    labelCap
+	retriedSum atomic.Int64
 }
 
 // closeReason is why a batch was handed over.
@@ -73,7 +75,10 @@ func (m *Metrics) buried(_ string, r Reason) {
 	m.letters.WithLabelValues(m.reasons.label(r.Type)).Inc()
 }
 
-func (m *Metrics) retried(reason string, n int) { m.retries.WithLabelValues(reason).Add(float64(n)) }
+func (m *Metrics) retried(reason string, n int) {
+	m.retries.WithLabelValues(reason).Add(float64(n))
+	m.retriedSum.Add(int64(n))
+}
 
 func (m *Metrics) retriedItems(o Outcome) {
 	var n [len(verdictNames)]int

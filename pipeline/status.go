@@ -20,6 +20,9 @@ type Status struct {
 	Memory MemoryStatus `json:"memory"`
 	// Nodes of the sink.
 	Nodes []NodeStatus `json:"nodes"`
+	// Retried is how many documents were to be sent again, since start; one that
+	// was tried thrice counts twice.
+	Retried int64 `json:"retried_documents"`
 	// BatchBytesLimit is the most that one request holds, lower than the setting
 	// where the sink has refused requests for their size.
 	BatchBytesLimit int64 `json:"batch_bytes_limit"`
@@ -70,6 +73,7 @@ func (p *Pipeline) Status() Status {
 	s := Status{
 		Partitions: []PartitionStatus{}, Topics: map[string]Counts{},
 		Memory:          MemoryStatus{Limit: p.memoryLimit, Records: p.memory.inUse(), RecordsLimit: p.memory.limit},
+		Retried:         p.metrics.retriedSum.Load(),
 		BatchBytesLimit: p.bodyLimit.Load(),
 	}
 	if h := p.sourceHold.Load(); h != nil {

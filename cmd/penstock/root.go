@@ -24,6 +24,7 @@ type app struct {
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.runCommand(),
+		a.demoCommand(),
 		a.validateCommand(),
 		a.configCommand(),
 		a.versionCommand(),
