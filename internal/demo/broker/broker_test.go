@@ -26,7 +26,7 @@ func TestFeedAndTrim(t *testing.T) {
 	if err := b.Trim("g"); err != nil {
 		t.Fatalf("trimming before there is a group: %v", err)
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(b.Addrs()...))
+	client, err := kgo.NewClient(kgo.SeedBrokers(b.Addrs()...), kgo.ProducerLinger(40*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,11 @@ package search
 
 import (
 	"strings"
+	"unicode/utf8"
 )
+
+// maxWildcards bounds the automaton that a pattern becomes.
+const maxWildcards = 5
 
 // token is one piece of a query string.
 type token struct {
@@ -31,6 +35,9 @@ const (
 // lex splits a query string. It keeps the syntax of Lucene's classic parser,
 // without regular expressions and fuzzy terms.
 func lex(q string) ([]token, *apiError) {
+	if !utf8.ValidString(q) {
+		return nil, badQuery(strings.ToValidUTF8(q, "?"), "it is not UTF-8")
+	}
 	var out []token
 	for i := 0; i < len(q); {
 		rest := q[i:]
@@ -86,6 +93,9 @@ func lex(q string) ([]token, *apiError) {
 			}
 		default:
 			t, n := word(rest)
+			if strings.Count(t.text, "*")+strings.Count(t.text, "?") > maxWildcards {
+				return nil, badQuery(q, "a term has too many wildcards")
+			}
 			out = append(out, t)
 			i += n
 		}

@@ -108,7 +108,7 @@ func TestQueryStrings(t *testing.T) {
 
 func TestQueriesThatAreRefused(t *testing.T) {
 	s := logs(t)
-	for _, q := range []string{"(level:error", "level:error)", `"open`, "level:", "AND", "status:[1 TO", "status:[1 2]", "status:many", "a:/x/", "a~", "status:>", "+", strings.Repeat("(", 100) + "a"} {
+	for _, q := range []string{"(level:error", "level:error)", `"open`, "level:", "AND", "status:[1 TO", "status:[1 2]", "status:many", "a:/x/", "a~", "status:>", "+", "message:a*b*c*d*e*f*g", "caf\xe9", strings.Repeat("(", 100) + "a"} {
 		if code, body := call(t, s, "GET", "/web/_search?q="+url.QueryEscape(q), ""); code != 400 {
 			t.Errorf("%s: %d %s", q, code, body)
 		}
@@ -255,4 +255,32 @@ func TestOverwrittenDocumentsAreFoundOnce(t *testing.T) {
 	if body := must(t, s, "GET", "/i/_count", ""); !strings.Contains(body, `"count":3`) {
 		t.Errorf("count: %s", body)
 	}
+}
+
+// FuzzQueryString: any text is a query or a refusal, and never a crash or a
+// fault of the library.
+func FuzzQueryString(f *testing.F) {
+	for _, q := range []string{`a:b AND (c OR "d e") -f`, "n:[1 TO *}", "n:>=2^3", `\:*?`, "at:2026-01", "_exists_:n", "+ - !"} {
+		f.Add(q)
+	}
+	s := New(Options{})
+	f.Cleanup(s.Close)
+	f.Fuzz(func(t *testing.T, q string) {
+		s.mu.Lock()
+		if s.indices["i"] == nil {
+			e := s.putIndexLocked("i", nil, json.RawMessage(`{"properties":{"n":{"type":"long"},"at":{"type":"date"},"m":{"type":"text"},"k":{"type":"keyword"}}}`))
+			if e != nil {
+				t.Fatal(e)
+			}
+			_, err := s.storeLocked(s.indices["i"], "1", []byte("{}"), []indexed{{"m", typeText, "some words"}, {"n", typeLong, sortable(1)}}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.mu.Unlock()
+		ten := 10
+		if _, _, _, e := s.find([]string{"i"}, &searchRequest{q: q, Size: &ten}); e != nil && e.Status != 400 {
+			t.Errorf("%q: %v", q, e)
+		}
+	})
 }
