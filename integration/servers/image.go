@@ -57,7 +57,7 @@ func findImage(ctx context.Context, kind Kind) (string, error) {
 	}
 	// The build is asked even if an image is there: it knows whether that is up to date.
 	if err := buildImage(ctx, kind); err != nil {
-		return "", errors.Join(pullErr, err)
+		return "", fmt.Errorf("%w; %w", pullErr, err)
 	}
 	return from.local, nil
 }

@@ -37,18 +37,24 @@ var thisRun = sync.OnceValues(func() (*run, error) {
 		return nil, err
 	}
 	r := &run{id: uuid.NewString(), host: host}
+	r.lock, err = hold(r.id)
+	return r, err
+})
+
+// hold takes the lock of a run for as long as the file is open.
+func hold(id string) (*os.File, error) {
 	if err := os.MkdirAll(lockDir(), 0o777); err != nil {
 		return nil, err
 	}
-	r.lock, err = os.Create(filepath.Join(lockDir(), r.id))
+	f, err := os.Create(filepath.Join(lockDir(), id))
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(r.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(err, r.lock.Close())
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	return r, nil
-})
+	return f, nil
+}
 
 func lockDir() string { return filepath.Join(os.TempDir(), "penstock-it-runs") }
 

@@ -51,12 +51,12 @@ func disconnect() error {
 // required, as skipped otherwise.
 func need(t testing.TB, kind Kind) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skipf("%s is not started with -short", kind)
-	}
 	must, err := required()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if testing.Short() && !slices.Contains(must, kind) {
+		t.Skipf("%s is not started with -short", kind)
 	}
 	image, err := images[kind]()
 	if err == nil {
