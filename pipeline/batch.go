@@ -85,7 +85,8 @@ func (b *Batch) extract(positions []int) *Batch {
 		Body:        make([]byte, 0, size),
 		Destination: b.Destination,
 		docs:        make([]document, 0, len(positions)),
-		spans:       b.spans, destinations: b.destinations,
+		// Clones, since b's are cleared and used again when b is done.
+		spans: slices.Clone(b.spans), destinations: slices.Clone(b.destinations),
 		opened: b.opened, failed: b.failed, refused: b.refused, succeeded: b.succeeded, attempts: b.attempts,
 	}
 	for _, p := range positions {

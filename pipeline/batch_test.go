@@ -90,3 +90,24 @@ func TestChargeCountsOnce(t *testing.T) {
 		t.Errorf("still charged %d bytes", got)
 	}
 }
+
+// What was extracted goes on when the batch that it came from is used for others.
+func TestExtractOutlivesItsBatch(t *testing.T) {
+	pool := newBatchPool(1, 1<<20)
+	b := testBatch("aaaa", "bb")
+	span, d := b.spans[0], b.destinations[0]
+	e := b.extract([]int{1})
+	pool.put(b)
+	again := pool.get()
+	again.Body = append(again.Body, "zzzzzzzz"...)
+	again.spans = append(again.spans, newSpan())
+	again.destination(&destination{name: "other"})
+	if got := documentsOf(e); !slices.Equal(got, []string{"bb"}) {
+		t.Errorf("the extract became %q", got)
+	}
+	if e.spans[0] != span || e.destinations[0] != d {
+		t.Error("the extract's spans and destinations became another batch's")
+	}
+}
+
+func newSpan() *span { return &span{} }
