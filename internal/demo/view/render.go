@@ -166,7 +166,7 @@ func (f Frame) ledger() []line {
 		verdict = line{"  THE LEDGER DOES NOT BALANCE", red}
 	}
 	if f.Retries >= 0 {
-		verdict.text += "; requests sent again: " + grouped(f.Retries)
+		verdict.text += "; documents sent again: " + grouped(f.Retries)
 	}
 	return []line{{head.String(), dim}, {counts.String(), bold}, verdict}
 }

@@ -16,7 +16,7 @@ type Snapshot struct {
 	Partitions []Partition
 	// Source is why the source as a whole cannot be read, "" if it can.
 	Source string
-	// Retries is how many requests were sent again, -1 if that is not known.
+	// Retries is how many documents were sent again, -1 if that is not known.
 	Retries int64
 	// MemoryUsed and MemoryLimit are of the records in flight, in bytes.
 	MemoryUsed, MemoryLimit int64
@@ -36,7 +36,7 @@ type Partition struct {
 }
 
 // FromStatus takes a Snapshot from what the pipeline says of itself. retries
-// is the count of requests that were sent again, -1 if that is not known.
+// is the count of documents that were sent again, -1 if that is not known.
 func FromStatus(s pipeline.Status, retries int64) Snapshot {
 	out := Snapshot{Ledger: s.Ledger, Retries: retries, MemoryUsed: s.Memory.Records, MemoryLimit: s.Memory.RecordsLimit}
 	if s.Source != nil {

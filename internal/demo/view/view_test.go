@@ -47,7 +47,7 @@ func TestRender(t *testing.T) {
 		"",
 		"  fetched  stored  duplicate  dead-lettered  skipped  abandoned  in flight",
 		"   12,345  12,000         20             60        5          0        260",
-		"  every record is accounted for; requests sent again: 17",
+		"  every record is accounted for; documents sent again: 17",
 		"",
 		"  partition        state                   lag  why",
 		"  logs-payments/1  held:index            1,300  blocked?[2J by a disk",
