@@ -82,10 +82,14 @@ func (w *world) newClient(options ...kgo.Opt) *kgo.Client {
 	return c
 }
 
-// passedThrough is what is stored for a JSON value: white space around the
-// object is gone, and line feeds are white space.
+// passedThrough is what is stored for a JSON value: the same, but that line feeds
+// are tabs and what stands before the object is gone.
 func passedThrough(value []byte) string {
-	return strings.ReplaceAll(strings.TrimSpace(strings.TrimPrefix(string(value), "\ufeff")), "\n", "\t")
+	s := string(value)
+	if !strings.HasPrefix(s, "{") {
+		s = strings.TrimSpace(strings.TrimPrefix(s, "\ufeff"))
+	}
+	return strings.ReplaceAll(s, "\n", "\t")
 }
 
 // config is a configuration with short waits.
