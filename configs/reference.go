@@ -33,7 +33,7 @@ func WriteReference(w io.Writer, root any) error {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	out.WriteString(referenceHead)
+	fmt.Fprint(out, referenceHead)
 	writeSection(out, schema)
 	return out.Flush()
 }
@@ -70,7 +70,7 @@ func writeHeading(out *bufio.Writer, s *field) {
 	if s.doc != "" {
 		fmt.Fprintf(out, "%s\n\n", s.doc)
 	}
-	out.WriteString("| Key | Default | Type | Variable | Meaning |\n|---|---|---|---|---|\n")
+	fmt.Fprint(out, "| Key | Default | Type | Variable | Meaning |\n|---|---|---|---|---|\n")
 }
 
 func writeRow(out *bufio.Writer, f *field, def, name string) {

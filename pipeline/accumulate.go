@@ -28,20 +28,18 @@ type cursor struct {
 // share of memory taken by documents that it does not store.
 func (p *Pipeline) dispatch(c *cursor, now time.Time) bool {
 	a, r := c.Assignment, &p.record
-	skippedN := 0
+	var skips [numPolicies]int
 	complete := true
 	for n := c.Records.Len(); c.i < n; c.i++ {
 		c.Records.At(c.i, r)
 		if r.Control {
-			skippedN++
-			p.metrics.skipped("control", 1)
+			skips[policyControl]++
 			continue
 		}
 		doc, err := p.decoder.decode(r)
 		if err != nil {
 			if s, ok := err.(*skipped); ok {
-				skippedN++
-				p.metrics.skipped(s.policy, 1)
+				skips[s.policy]++
 				continue
 			}
 			p.refuse(c, r, "", err)
@@ -70,7 +68,7 @@ func (p *Pipeline) dispatch(c *cursor, now time.Time) bool {
 	if !complete {
 		next = r.Offset
 	}
-	a.dispatched(next, r.Timestamp, skippedN, now)
+	a.dispatched(next, r.Timestamp, p.metrics.skipped(skips), now)
 	if complete {
 		a.letGo(c.heldChunk)
 	}

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,7 +31,6 @@ type graveyard struct {
 	queue []grave
 	hold  *Hold
 	more  chan struct{}
-	idle  chan struct{} // closed while the queue is empty
 }
 
 // lettersAtOnce bounds one write, in letters and bytes.
@@ -40,29 +40,17 @@ const (
 )
 
 func newGraveyard(letters DeadLetters, b backoff, m *Metrics, log *zap.Logger) *graveyard {
-	idle := make(chan struct{})
-	close(idle)
-	return &graveyard{letters: letters, backoff: b, metrics: m, log: log, more: make(chan struct{}, 1), idle: idle}
+	return &graveyard{letters: letters, backoff: b, metrics: m, log: log, more: make(chan struct{}, 1)}
 }
 
 func (y *graveyard) add(g grave) {
 	y.mu.Lock()
-	if len(y.queue) == 0 {
-		y.idle = make(chan struct{})
-	}
 	y.queue = append(y.queue, g)
 	y.mu.Unlock()
 	select {
 	case y.more <- struct{}{}:
 	default:
 	}
-}
-
-// rest gives a channel that is closed when all letters that were added are final.
-func (y *graveyard) rest() <-chan struct{} {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	return y.idle
 }
 
 // run writes letters until ctx ends.
@@ -137,45 +125,31 @@ func (y *graveyard) head() []grave {
 	y.mu.Lock()
 	queue := y.queue
 	y.mu.Unlock()
-	var graves, gone []grave
-	live := queue[:0:0]
+	var live, gone []grave
 	size := 0
-	for i, g := range queue {
+	for _, g := range queue {
+		if len(live) == lettersAtOnce || size > letterBytesAtOnce {
+			break
+		}
 		if g.span.assignment.Ended() {
 			gone = append(gone, g)
 			continue
 		}
 		live = append(live, g)
 		size += len(g.reason.Text) + 512
-		if len(live) == lettersAtOnce || size > letterBytesAtOnce {
-			graves = live
-			queue = queue[:i+1]
-			break
-		}
 	}
-	if graves == nil {
-		graves = live
-	}
-	y.took(len(graves)+len(gone), graves)
+	y.took(len(live)+len(gone), live)
 	for _, g := range gone {
 		g.span.assignment.drop(g.span, 1)
 	}
-	return graves
+	return live
 }
 
 // took replaces the first n of the queue by those of them that stay.
 func (y *graveyard) took(n int, stay []grave) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	rest := y.queue[n:]
-	y.queue = append(append(make([]grave, 0, len(stay)+len(rest)), stay...), rest...)
-	if len(y.queue) == 0 {
-		select {
-		case <-y.idle:
-		default:
-			close(y.idle)
-		}
-	}
+	y.queue = slices.Concat(stay, y.queue[n:])
 }
 
 func (y *graveyard) setHold(h *Hold) {

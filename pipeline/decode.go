@@ -75,13 +75,27 @@ const (
 )
 
 // skipped is the error of a record that a stated policy leaves out.
-type skipped struct{ policy string }
+type skipped struct{ policy policy }
 
-func (s *skipped) Error() string { return "skipped: " + s.policy }
+func (s *skipped) Error() string { return "skipped: " + s.policy.String() }
+
+// policy is why a record is left out.
+type policy uint8
+
+const (
+	policyControl policy = iota // a transaction marker
+	policyTombstone
+	policyBlank
+	numPolicies
+)
+
+func (p policy) String() string {
+	return [numPolicies]string{"control", ReasonTombstone, ReasonBlank}[p]
+}
 
 var (
-	skipTombstone = &skipped{ReasonTombstone}
-	skipBlank     = &skipped{ReasonBlank}
+	skipTombstone = &skipped{policyTombstone}
+	skipBlank     = &skipped{policyBlank}
 	bom           = []byte("\xef\xbb\xbf")
 )
 
@@ -105,7 +119,7 @@ func (d *decoder) absent(policy string, skip *skipped, text string) error {
 	if policy == PolicySkip {
 		return skip
 	}
-	return refuse(skip.policy, text)
+	return refuse(skip.policy.String(), text)
 }
 
 func refuse(kind, text string) error {

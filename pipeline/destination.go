@@ -53,10 +53,3 @@ func (d *destination) alike(kind string, n, from int, since time.Time) bool {
 	d.refused[kind] += n
 	return d.refused[kind] >= from
 }
-
-// storedSince tells whether something was stored here after t.
-func (d *destination) storedSince(t time.Time) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.stored.After(t)
-}

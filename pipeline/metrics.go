@@ -69,7 +69,17 @@ func newMetrics(r prometheus.Registerer, p *Pipeline) *Metrics {
 
 func (m *Metrics) closed(why closeReason) { m.batches.WithLabelValues(string(why)).Inc() }
 
-func (m *Metrics) skipped(reason string, n int) { m.skips.WithLabelValues(reason).Add(float64(n)) }
+// skipped counts what was left out of one chunk, and gives the sum.
+func (m *Metrics) skipped(n [numPolicies]int) int {
+	sum := 0
+	for p, k := range n {
+		if k > 0 {
+			m.skips.WithLabelValues(policy(p).String()).Add(float64(k))
+			sum += k
+		}
+	}
+	return sum
+}
 
 func (m *Metrics) buried(_ string, r Reason) {
 	m.letters.WithLabelValues(m.reasons.label(r.Type)).Inc()

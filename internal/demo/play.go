@@ -42,12 +42,12 @@ func (e *embedded) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = e.watch(screen, feedCtx, fed)
+	err = e.watch(feedCtx, screen, fed)
 	return errors.Join(err, screen.end())
 }
 
 // watch shows frames until all is done. fed has the feed's end.
-func (e *embedded) watch(s screen, feedCtx context.Context, fed <-chan error) error {
+func (e *embedded) watch(feedCtx context.Context, s screen, fed <-chan error) error {
 	show := time.NewTicker(s.every())
 	defer show.Stop()
 	trim := time.NewTicker(trimEvery)

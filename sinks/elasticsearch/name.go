@@ -104,7 +104,7 @@ func checkName(s string) error {
 		return err
 	}
 	if s == "." || s == ".." || len(s) > maxNameBytes {
-		return fmt.Errorf("%q is no index name: write one of at most %d bytes that is not . or ..", s, maxNameBytes)
+		return fmt.Errorf("%q is no index name: write one of at most %d bytes, other than . and .. alone", s, maxNameBytes)
 	}
 	return nil
 }

@@ -18,8 +18,6 @@ const (
 	kindObject // an object as such; its members are leaves of their own
 )
 
-var kindNames = [...]string{"VALUE_STRING", "VALUE_NUMBER", "VALUE_BOOLEAN", "START_OBJECT"}
-
 // leaf is one value of a document with its dotted path. Elements of an array
 // have the array's path; nulls are left out, as they are in a real index.
 type leaf struct {
