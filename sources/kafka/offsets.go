@@ -103,6 +103,12 @@ func (s *Source) begin(b *bounds, topic string, number int32, start, committed i
 		id = encodeTopicID(t.ID)
 	}
 	a := s.partitions.Assign(pipeline.Origin{Topic: topic, TopicID: id, Partition: number}, start)
+	if committed > start {
+		// It is of a log that is no more. Where the new start stays uncommitted, a
+		// log that has outgrown the old offset would be read from there after a
+		// restart, and what is before it never.
+		committed = -1
+	}
 	o := &owned{assignment: a, position: start, committed: max(committed, -1), stop: s.stopFor(b, topic, number)}
 	if end, ok := b.stable.Lookup(topic, number); ok && end.Err == nil {
 		a.SetHighWatermark(end.Offset)
