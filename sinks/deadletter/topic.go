@@ -87,28 +87,75 @@ func (t *Topic) Check(ctx context.Context) error {
 	return nil
 }
 
-// Write implements pipeline.DeadLetters: all letters go out together.
+// Write implements pipeline.DeadLetters: all letters go out together. A batch
+// that the broker finds too large is made of letters that may each be small
+// enough, so they are tried one by one.
 func (t *Topic) Write(ctx context.Context, letters []pipeline.DeadLetter) []error {
-	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
-	defer cancel()
 	records := make([]*kgo.Record, len(letters))
 	for i := range letters {
 		records[i] = encode(&letters[i])
 	}
-	// ProduceSync gives results in the order of completion: each finds its letter by its record.
-	place := make(map[*kgo.Record]int, len(records))
+	errs := t.produce(ctx, records)
+	if len(records) > 1 {
+		for i, err := range errs {
+			if errors.Is(err, kerr.MessageTooLarge) {
+				errs[i] = nil
+				if again := t.produce(ctx, []*kgo.Record{encode(&letters[i])}); again != nil {
+					errs[i] = again[0]
+				}
+			}
+		}
+	}
+	failed := false
+	for i, err := range errs {
+		if err != nil {
+			failed = true
+			errs[i] = t.explain(err)
+		}
+	}
+	if !failed {
+		return nil
+	}
+	return errs
+}
+
+// produce sends records and waits until each is acknowledged or has failed, or
+// ctx ends: the client may be in a pause then, and gives its records up later.
+// The result has one error a record; it is nil if there is none.
+func (t *Topic) produce(ctx context.Context, records []*kgo.Record) []error {
+	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
+	defer cancel()
+	type result struct {
+		place int
+		err   error
+	}
+	results := make(chan result, len(records)) // so that late promises find room
 	for i, r := range records {
-		place[r] = i
+		t.client.Produce(ctx, r, func(_ *kgo.Record, err error) { results <- result{i, err} })
 	}
 	var errs []error
-	for _, r := range t.client.ProduceSync(ctx, records...) {
-		if r.Err == nil {
-			continue
-		}
+	fail := func(place int, err error) {
 		if errs == nil {
-			errs = make([]error, len(letters))
+			errs = make([]error, len(records))
 		}
-		errs[place[r.Record]] = t.explain(r.Err)
+		errs[place] = err
+	}
+	done := make([]bool, len(records))
+	for range records {
+		select {
+		case r := <-results:
+			done[r.place] = true
+			if r.err != nil {
+				fail(r.place, r.err)
+			}
+		case <-ctx.Done():
+			for i := range done {
+				if !done[i] {
+					fail(i, ctx.Err())
+				}
+			}
+			return errs
+		}
 	}
 	return errs
 }
