@@ -99,6 +99,9 @@ func (w *world) account(complete bool) (stored, lettered, skipped int) {
 	defer s.mu.Unlock()
 	known := 0
 	for _, r := range records {
+		if r.Offset < w.begin {
+			continue
+		}
 		at := place{logs, r.Partition, r.Offset}
 		seen := s.stored[at]
 		at0, isLetter := letters[at]

@@ -188,6 +188,7 @@ func TestRevokeWithAStuckSink(t *testing.T) {
 	if len(took) == 0 || took[0].ContextMap()["took"].(time.Duration) > 5*time.Second {
 		t.Errorf("revokes: %v", took)
 	}
+	w.eventually("b has read what a did not store", func() bool { return b.status().Ledger.Fetched == 20 })
 	w.same("exit code", exitCode(b.stop()), exitUndone)
 	w.same("exit code", exitCode(a.stop()), exitUndone)
 	w.consistent()

@@ -42,6 +42,8 @@ type world struct {
 	members []*member
 	// document gives what must be stored for a value.
 	document func(value []byte) string
+	// begin is the first offset of each partition that is to be read.
+	begin int64
 }
 
 // newWorld makes a world with the topic logs of so many partitions, and the
