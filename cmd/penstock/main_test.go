@@ -13,7 +13,10 @@ import (
 
 var update = flag.Bool("update", false, "write generated files anew")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// The workers are the demo's search library's: it starts them with the process.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/blevesearch/bleve_index_api.AnalysisWorker"))
+}
 
 // result is what one command line gave.
 type result struct {
