@@ -9,4 +9,4 @@ import (
 	"penstock/integration/servers"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(servers.Suite(m)) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(servers.Suite(cleaning{m})) }
