@@ -34,8 +34,8 @@ type service struct {
 // newService makes all parts but the source, which begins to work when it is
 // made. What it made it closes again if it fails. Tests give options for the
 // Kafka clients, such as a dialer whose connections they can cut.
-func newService(ctx context.Context, c Config, log *zap.Logger, client ...kgo.Opt) (s *service, err error) {
-	s = &service{config: c, log: log, registry: newRegistry(), client: client}
+func newService(ctx context.Context, c Config, log *zap.Logger, client ...kgo.Opt) (_ *service, err error) {
+	s := &service{config: c, log: log, registry: newRegistry(), client: client}
 	defer func() {
 		if err != nil {
 			s.close()
