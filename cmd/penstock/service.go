@@ -41,9 +41,11 @@ func newService(ctx context.Context, c Config, log *zap.Logger, client ...kgo.Op
 			s.close()
 		}
 	}()
-	if s.sink, err = elasticsearch.New(c.Sink.Elasticsearch, elasticsearch.Options{Version: buildVersion(), Logger: log.Named("elasticsearch")}); err != nil {
+	sink, err := elasticsearch.New(c.Sink.Elasticsearch, elasticsearch.Options{Version: buildVersion(), Logger: log.Named("elasticsearch")})
+	if err != nil {
 		return nil, fmt.Errorf("sink.elasticsearch: %w", err)
 	}
+	s.sink = sink // only now: a nil *Sink in the interface would be closed
 	if err = s.openLetters(ctx); err != nil {
 		return nil, err
 	}
