@@ -18,8 +18,9 @@ func (p *Pipeline) loop(ctx context.Context, source Source) error {
 		p.beat.Store(now.UnixNano())
 		p.mu.Lock()
 		starved := p.dispatchPending(now)
-		if starved {
-			// Nothing else comes until memory is free: send what there is.
+		if starved && p.queued.Load() == 0 {
+			// Nothing else comes until memory is free, and nothing waits to be sent:
+			// send what there is. While something waits, what there is had better fill.
 			p.flushAll(closedMemory)
 		}
 		p.flushAged(now)

@@ -7,7 +7,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -199,7 +198,9 @@ func (p *Pipeline) Run(ctx context.Context, source Source) error {
 	closing, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
 	if cerr := source.Close(closing); cerr != nil {
-		err = errors.Join(err, fmt.Errorf("closing source: %w", cerr))
+		// What could not be committed will be read again, as if it were not stored.
+		drained = false
+		p.log.Error("closing source", zap.Error(cerr))
 	}
 	p.book.endAll()
 	p.logLedger()

@@ -651,3 +651,29 @@ func TestQuietPipelineIsAliveAndReady(t *testing.T) {
 		r.finish(t, nil)
 	})
 }
+
+// A sink that is slower than the source keeps memory full. Its requests must be
+// full all the same, not as small as what was last let in.
+func TestRequestsStayFullUnderBackPressure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, withConfig(func(c *Config) {
+			c.Memory.Limit, c.Batch.Bytes, c.Delivery.Concurrency.Fixed = 32*value.MiB, value.MiB, 2
+		}))
+		r.sink.set(func([]string) (Outcome, error) { wait1(time.Second); return Outcome{}, nil })
+		a := r.source.assign("t", 0)
+		doc := `{"x":"` + strings.Repeat("a", 1000) + `"}`
+		const chunks, each = 6000, 10 // 60 MB: several times what fits
+		for range chunks {
+			r.source.put(a, slices.Repeat([]string{doc}, each)...)
+		}
+		wait(2 * time.Minute)
+		if got := r.source.commit("t/0"); got != chunks*each {
+			t.Fatalf("committed %d of %d", got, chunks*each)
+		}
+		sent := len(r.sink.sent())
+		if full := chunks * each * len(doc) / (1 << 20); sent > full*5/4+2 {
+			t.Errorf("%d requests for what fills %d", sent, full)
+		}
+		r.finish(t, nil)
+	})
+}
