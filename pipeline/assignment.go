@@ -17,6 +17,8 @@ type Assignment struct {
 
 	// highWatermark is the partition's end as the source last saw it.
 	highWatermark atomic.Int64
+	// logStart is the partition's first offset as the source last saw it, -1 if unknown.
+	logStart atomic.Int64
 	// sourceHold is the source's own trouble with the partition, if any.
 	sourceHold atomic.Pointer[Hold]
 
@@ -70,6 +72,10 @@ func (a *Assignment) Watermark() int64 {
 
 // SetHighWatermark tells the partition's end offset, for the lag.
 func (a *Assignment) SetHighWatermark(offset int64) { a.highWatermark.Store(offset) }
+
+// SetLogStart tells the partition's first offset, for the headroom: what a hold
+// keeps waiting is lost when the log's start passes the watermark.
+func (a *Assignment) SetLogStart(offset int64) { a.logStart.Store(offset) }
 
 // SetHold tells that the source itself cannot read the partition, or with nil
 // that it can again.

@@ -44,6 +44,7 @@ func (p *Pipeline) Assign(origin Origin, start int64) *Assignment {
 	now := time.Now()
 	a := &Assignment{origin: origin, release: p.memory.release, next: start, watermark: start, progressed: now}
 	a.highWatermark.Store(-1)
+	a.logStart.Store(-1)
 	key := partition{origin.Topic, origin.Partition}
 	p.book.mu.Lock()
 	defer p.book.mu.Unlock()

@@ -18,6 +18,7 @@ var (
 	descInFlight = desc("records_in_flight", "Records fetched and not yet final.", "topic")
 	descLag      = desc("lag_records", "Records between the watermark and the partition's end.", "topic", "partition")
 	descLagTime  = desc("lag_seconds", "Age of the oldest record that is not final.", "topic", "partition")
+	descHeadroom = desc("headroom_records", "Records that retention may delete before it deletes what is not final: watermark - log start.", "topic", "partition")
 	descState    = desc("partition_state", "1 for the state that the partition is in.", "topic", "partition", "state")
 	descMemory   = desc("memory_bytes", "Memory of records in flight with their encoded copies: in use and limit.", "of")
 	descNode     = desc("node_requests", "Requests on each node of the sink: in flight and limit.", "node", "of")
@@ -27,7 +28,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descRecords, descInFlight, descLag, descLagTime, descState, descMemory, descNode, descUsable, descBatch} {
+	for _, d := range []*prometheus.Desc{descRecords, descInFlight, descLag, descLagTime, descHeadroom, descState, descMemory, descNode, descUsable, descBatch} {
 		ch <- d
 	}
 }
@@ -52,6 +53,9 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		if q.LagRecords >= 0 {
 			gauge(descLag, float64(q.LagRecords), q.Topic, partition)
 			gauge(descLagTime, q.LagSeconds, q.Topic, partition)
+		}
+		if q.Headroom >= 0 {
+			gauge(descHeadroom, float64(q.Headroom), q.Topic, partition)
 		}
 		gauge(descState, 1, q.Topic, partition, string(q.State))
 	}

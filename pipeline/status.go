@@ -45,8 +45,11 @@ type PartitionStatus struct {
 	LagRecords int64   `json:"lag_records"` // -1 if not known yet
 	LagSeconds float64 `json:"lag_seconds"`
 	Watermark  int64   `json:"watermark"` // -1 if not known yet
-	Counts     Counts  `json:"ledger"`
-	LastError  string  `json:"last_error,omitempty"`
+	// Headroom is how many records retention may still delete before it deletes
+	// what is not final: watermark - log start; -1 if not known yet.
+	Headroom  int64  `json:"headroom_records"`
+	Counts    Counts `json:"ledger"`
+	LastError string `json:"last_error,omitempty"`
 	// stalled is how long it has made no progress.
 	stalled time.Duration
 }
@@ -113,7 +116,7 @@ func (a *Assignment) status(h *Hold, starved, stopping bool, now time.Time) Part
 	defer a.mu.Unlock()
 	s := PartitionStatus{
 		Topic: a.origin.Topic, Partition: a.origin.Partition, State: StateFetching,
-		LagRecords: -1, Watermark: a.watermark, Counts: a.counts, LastError: a.lastError,
+		LagRecords: -1, Headroom: -1, Watermark: a.watermark, Counts: a.counts, LastError: a.lastError,
 		stalled: now.Sub(a.progressed),
 	}
 	switch {
@@ -126,6 +129,9 @@ func (a *Assignment) status(h *Hold, starved, stopping bool, now time.Time) Part
 	}
 	if high := a.highWatermark.Load(); high >= 0 && a.watermark >= 0 {
 		s.LagRecords = max(0, high-a.watermark)
+	}
+	if first := a.logStart.Load(); first >= 0 && a.watermark >= 0 {
+		s.Headroom = max(0, a.watermark-first)
 	}
 	oldest := a.lastTime
 	if head := a.open.head(); head != nil {

@@ -113,6 +113,9 @@ func (s *Source) begin(b *bounds, topic string, number int32, start, committed i
 	if end, ok := b.stable.Lookup(topic, number); ok && end.Err == nil {
 		a.SetHighWatermark(end.Offset)
 	}
+	if first, err := lookup(b.start, topic, number); err == nil {
+		a.SetLogStart(first)
+	}
 	place := partition{topic, number}
 	s.mu.Lock()
 	s.owned[place] = o

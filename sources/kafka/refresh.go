@@ -48,6 +48,10 @@ func (s *Source) refresh(ctx context.Context) {
 		}
 		return
 	}
+	starts, err := s.admin.ListStartOffsets(ctx, topics...)
+	if err != nil {
+		starts = nil // it is for the headroom alone
+	}
 	s.partitions.Hold(nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,6 +61,9 @@ func (s *Source) refresh(ctx context.Context) {
 			return
 		}
 		o.assignment.SetHighWatermark(end.Offset)
+		if first, err := lookup(starts, end.Topic, end.Partition); err == nil {
+			o.assignment.SetLogStart(first)
+		}
 		// Only records, or that there are none to read, show that a fault is over.
 		if o.faulty && o.position >= end.Offset {
 			o.faulty = false

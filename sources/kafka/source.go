@@ -102,6 +102,9 @@ func New(c Config, o Options) (*Source, error) {
 		owned: map[partition]*owned{}, stops: map[partition]int64{}, commits: newCommitLock(),
 		made: make(chan struct{}), refreshed: make(chan struct{}),
 	}
+	if start.latest {
+		s.log.Warn("source.kafka.start is latest: should the group's offsets expire while no member runs (the brokers' offsets.retention.minutes), what was written meanwhile is skipped; earliest skips nothing")
+	}
 	s.sizer = newFetchSizer(o.FetchBudget, int64(c.FetchMaxBytes))
 	s.client, err = kgo.NewClient(s.clientOptions()...)
 	if err != nil {
@@ -155,6 +158,10 @@ func (s *Source) clientOptions() []kgo.Opt {
 		kgo.RebalanceTimeout(c.RebalanceTimeout),
 		kgo.MetadataMaxAge(c.MetadataMaxAge),
 		kgo.MetadataMinAge(min(250*time.Millisecond, c.MetadataMaxAge)),
+		// A restarting broker behind a proxy, a load balancer or a Service takes
+		// connections and closes them. The client's default is to believe that TLS
+		// is missing and to give up, which costs the session and all that is in flight.
+		kgo.AlwaysRetryEOF(),
 		kgo.WithLogger(clientLog{s.log.Named("client")}),
 		kgo.WithHooks(s),
 	}
