@@ -49,6 +49,8 @@ func New(c Config, o Options) (*Topic, error) {
 		// one may then write a letter twice, which its headers tell.
 		kgo.AllowIdempotentProduceCancellation(),
 		kgo.ProducerLinger(0),
+		// A restarting broker behind a proxy closes connections at once: see sources/kafka.
+		kgo.AlwaysRetryEOF(),
 	}, o.Client...)...)
 	if err != nil {
 		return nil, fmt.Errorf("making dead-letter client: %w", err)
