@@ -23,18 +23,14 @@ func (p *Pipeline) start(b *Batch) {
 // deliver tries until every document of b is final or its assignment has ended,
 // or the pipeline stops.
 func (p *Pipeline) deliver(b *Batch) {
-	for {
-		p.dropEnded(b)
-		if b.Len() == 0 {
-			b.charge(nil)
-			p.pool.put(b)
-			return
-		}
+	for p.dropEnded(b) {
 		if b.own != nil {
-			if probing, err := b.own.gate.wait(p.hard); err != nil {
+			probing, err := b.own.gate.wait(p.hard)
+			if err != nil {
 				return
-			} else if probing {
-				p.probe(b)
+			}
+			if probing {
+				p.takeTurn(b.own.gate, b, p.probe)
 				continue
 			}
 		}
@@ -44,24 +40,47 @@ func (p *Pipeline) deliver(b *Batch) {
 		if err != nil {
 			return
 		}
-		outcome, err := p.send(b)
-		if err != nil {
-			if p.hard.Err() != nil {
-				return
-			}
-			p.requestFailed(b, err, probing)
-			continue
+		alive := true
+		if probing {
+			p.takeTurn(p.gate, b, func(b *Batch) { alive = p.try(b, true) })
+		} else {
+			alive = p.try(b, false)
 		}
-		rest := p.settle(b, outcome)
-		if rest != nil && !p.retryLater(b, rest) {
-			return
-		}
-		if rest == nil {
-			b.charge(nil)
-			p.pool.put(b)
+		if !alive {
 			return
 		}
 	}
+	b.charge(nil)
+	p.pool.put(b)
+}
+
+// takeTurn tries b as the one that a closed gate lets through, unless its
+// assignments have ended while it waited: then the turn goes to another.
+func (p *Pipeline) takeTurn(g *gate, b *Batch, try func(*Batch)) {
+	if !p.dropEnded(b) {
+		g.pass()
+		return
+	}
+	try(b)
+}
+
+// try sends b once and settles what the answer settles; the rest stays in b.
+// It is false when the pipeline stops.
+func (p *Pipeline) try(b *Batch, probing bool) bool {
+	outcome, err := p.send(b)
+	if err != nil {
+		if p.hard.Err() != nil {
+			return false
+		}
+		p.requestFailed(b, err, probing)
+		return true
+	}
+	rest := p.settle(b, outcome)
+	if rest == nil {
+		b.keep(nil)
+		return true
+	}
+	return p.retryLater(b, rest)
 }
 
 // send sends b once, in the limiter's time, and tells the limiter how it went.
@@ -181,8 +200,8 @@ func (p *Pipeline) pause(b *Batch, g *group) bool {
 }
 
 // dropEnded takes documents out of b whose assignment has ended: their next
-// owner has them.
-func (p *Pipeline) dropEnded(b *Batch) {
+// owner has them. It tells whether any are left.
+func (p *Pipeline) dropEnded(b *Batch) bool {
 	var gone []int
 	for i := 0; i < len(b.docs); i++ {
 		s := b.spans[b.docs[i].span]
@@ -206,4 +225,5 @@ func (p *Pipeline) dropEnded(b *Batch) {
 			b.charge(b.own)
 		}
 	}
+	return b.Len() > 0
 }
