@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -39,9 +40,13 @@ func (s *Source) fault(topic string, number int32, o *owned, err error) {
 
 // OnGroupManageError implements kgo.HookGroupManageError.
 func (s *Source) OnGroupManageError(err error) {
-	if !s.closing.Load() {
-		s.holdGroup(err)
+	if s.closing.Load() {
+		return
 	}
+	s.mu.Lock()
+	s.session = false
+	s.mu.Unlock()
+	s.holdGroup(err)
 }
 
 // explain adds what to do to errors where that is known.
@@ -50,6 +55,8 @@ func explain(err error) string {
 	switch {
 	case errors.As(err, &large):
 		return fmt.Sprintf("topic %s partition %d: the batch at offset %d is larger than the memory limit when decompressed: raise memory.limit", large.Topic, large.Partition, large.Offset)
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no broker has answered in time: check source.kafka.brokers, and that they listen there without TLS (" + err.Error() + ")"
 	case errors.Is(err, kerr.FencedInstanceID):
 		return "another member uses the same source.kafka.instance_id: give each member its own (" + err.Error() + ")"
 	case errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err, kerr.GroupAuthorizationFailed):

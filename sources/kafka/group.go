@@ -20,7 +20,7 @@ const revokeCommit = time.Second
 // becomes an Assignment in adjust, when its start is known.
 func (s *Source) onAssigned(_ context.Context, _ *kgo.Client, added map[string][]int32) {
 	s.mu.Lock()
-	s.joined = true
+	s.joined, s.session = true, true
 	s.mu.Unlock()
 	s.partitions.Hold(nil)
 	s.metrics.rebalances.WithLabelValues("assigned").Inc()

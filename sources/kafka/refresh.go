@@ -35,6 +35,7 @@ func (s *Source) refresh(ctx context.Context) {
 	s.resolveStops(ctx)
 	owned := s.ownedNow()
 	if len(owned) == 0 {
+		s.ping(ctx)
 		return
 	}
 	topics := make([]string, 0, len(owned))
@@ -70,6 +71,24 @@ func (s *Source) refresh(ctx context.Context) {
 			o.assignment.SetHold(nil)
 		}
 	})
+}
+
+// ping asks whether any broker can be reached, for a member without partitions:
+// it may be one too many, but one that cannot join must not look well.
+func (s *Source) ping(ctx context.Context) {
+	if err := s.client.Ping(ctx); err != nil {
+		if !errors.Is(err, context.Canceled) {
+			s.holdGroup(err)
+		}
+		return
+	}
+	s.mu.Lock()
+	session := s.session
+	s.mu.Unlock()
+	// Without a session there is a fault that a ping does not meet.
+	if session {
+		s.partitions.Hold(nil)
+	}
 }
 
 // holdGroup shows a fault that concerns the whole source.

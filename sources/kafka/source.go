@@ -53,11 +53,12 @@ type Source struct {
 	commits commitLock
 	closing atomic.Bool
 
-	mu     sync.Mutex
-	owned  map[partition]*owned
-	joined bool                // a group session has begun
-	stops  map[partition]int64 // decided once for the life of the process
-	asked  time.Time           // when groupDone was last asked
+	mu      sync.Mutex
+	owned   map[partition]*owned
+	joined  bool                // a group session has begun
+	session bool                // and none of its errors has come since
+	stops   map[partition]int64 // decided once for the life of the process
+	asked   time.Time           // when groupDone was last asked
 
 	// Of the polling goroutine alone.
 	errors    int                // polls in a row that gave errors and no records
