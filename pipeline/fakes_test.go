@@ -118,6 +118,7 @@ func (s *fakeSource) commit(key string) int64 {
 type fakeSink struct {
 	mu       sync.Mutex
 	answer   func(documents []string) (Outcome, error)
+	stuck    chan struct{} // Route waits for it, if there is one
 	requests [][]string
 	stored   map[string]int
 }
@@ -125,6 +126,9 @@ type fakeSink struct {
 func newFakeSink() *fakeSink { return &fakeSink{stored: map[string]int{}} }
 
 func (s *fakeSink) Route(r *Record) (string, error) {
+	if s.stuck != nil {
+		<-s.stuck
+	}
 	v := r.Value[2:]
 	return string(v[:bytes.IndexByte(v, '"')]), nil
 }

@@ -677,3 +677,21 @@ func TestRequestsStayFullUnderBackPressure(t *testing.T) {
 		r.finish(t, nil)
 	})
 }
+
+func TestDeadlockedLoopIsNotAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t)
+		r.sink.stuck = make(chan struct{})
+		r.source.put(r.source.assign("t", 0), `{"x":1}`)
+		wait(time.Minute)
+		if r.Alive(30 * time.Second) {
+			t.Error("a loop that has stood still for a minute looks alive")
+		}
+		close(r.sink.stuck)
+		wait(5 * time.Second)
+		if !r.Alive(30 * time.Second) {
+			t.Error("a loop that goes round again looks dead")
+		}
+		r.finish(t, nil)
+	})
+}

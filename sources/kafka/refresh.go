@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -94,6 +95,6 @@ func (s *Source) ping(ctx context.Context) {
 // holdGroup shows a fault that concerns the whole source.
 func (s *Source) holdGroup(err error) {
 	s.metrics.errors.WithLabelValues("group").Inc()
-	s.partitions.Hold(&pipeline.Hold{State: pipeline.StateHeldSource, Text: explain(err), Since: time.Now()})
+	s.partitions.Hold(&pipeline.Hold{State: pipeline.StateHeldSource, Text: "Kafka at " + strings.Join(s.config.Brokers, ", ") + " (source.kafka.brokers): " + explain(err), Since: time.Now()})
 	s.limited.Warn("Kafka cannot be read: trying again", errorField(err))
 }
