@@ -144,18 +144,30 @@ func (r *reply) reason(verdict pipeline.Verdict, status int, kind, text, cause [
 			return last.Reason
 		}
 	}
-	reason.Text = reasonText(text)
-	if c := reasonText(cause); c != "" && reason.Text == "" {
+	most := pipeline.MaxReasonText
+	if r.texts > manyTexts {
+		most = briefText
+	}
+	reason.Text = reasonText(text, most)
+	if c := reasonText(cause, most); c != "" && reason.Text == "" {
 		reason.Text = c
 	} else if c != "" {
-		reason.Text = cut(reason.Text+": "+c, pipeline.MaxReasonText)
+		reason.Text = cut(reason.Text+": "+c, most)
 	}
+	r.texts += len(reason.Text)
 	return reason
 }
 
-func reasonText(quoted []byte) string {
+// A request of which thousands are rejected would bring more text than
+// documents: after manyTexts bytes of it, the rest is brief.
+const (
+	manyTexts = 1 << 20
+	briefText = 200
+)
+
+func reasonText(quoted []byte, most int) string {
 	if len(quoted) == 0 {
 		return ""
 	}
-	return cut(unquote(quoted), pipeline.MaxReasonText)
+	return cut(unquote(quoted), most)
 }

@@ -19,6 +19,7 @@ type reply struct {
 
 	items []pipeline.Item
 	types map[string]string // error types seen, one string for each
+	texts int               // bytes of the reasons' texts so far
 }
 
 // replies keeps windows for reuse.
@@ -42,7 +43,7 @@ func (rs *replies) read(src io.Reader, op string, documents int, limit int64) ([
 	}
 	err := r.answer(documents)
 	items := r.items
-	r.items, r.types, r.src = nil, nil, nil
+	r.items, r.types, r.texts, r.src = nil, nil, 0, nil
 	if cap(r.buf) <= mostWindow {
 		rs.pool.Put(r)
 	}

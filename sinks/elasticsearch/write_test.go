@@ -272,10 +272,17 @@ func TestManyRefusals(t *testing.T) {
 		if err != nil || len(out.Items) != n {
 			t.Fatalf("%d items, %v", len(out.Items), err)
 		}
+		texts := 0
 		for i, item := range out.Items {
+			if i > 0 && want == pipeline.Rejected {
+				texts += len(item.Reason.Text)
+			}
 			if item.Doc != i || item.Verdict != want || len(item.Reason.Text) > pipeline.MaxReasonText || item.Reason.Text == "" {
 				t.Fatalf("item %d is %d %v with %d bytes of text", i, item.Doc, item.Verdict, len(item.Reason.Text))
 			}
+		}
+		if most := manyTexts + pipeline.MaxReasonText + n*briefText; texts > most {
+			t.Errorf("the reasons take %d bytes, want %d at most", texts, most)
 		}
 	}
 }
