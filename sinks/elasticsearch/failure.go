@@ -119,7 +119,7 @@ func serverError(body []byte) (kind, reason string) {
 	if k != nil {
 		kind = cut(unquote(k), maxTypeText)
 	}
-	return kind, reasonText(text)
+	return kind, reasonText(text, pipeline.MaxReasonText)
 }
 
 // quotesNoDocument tells whether errors of this type quote ids, names and limits
