@@ -55,6 +55,19 @@ func (b *broker) create(partitions int32, topics ...string) {
 	if err != nil {
 		b.t.Fatalf("creating the topics %v: %v", topics, err)
 	}
+	// The controller answers before the broker itself knows of them.
+	eventually(b.t, fmt.Sprintf("the broker to know the topics %v", topics), func() error {
+		known, err := b.admin.ListTopics(ctx, topics...)
+		if err != nil {
+			return err
+		}
+		for _, topic := range topics {
+			if got := len(known[topic].Partitions); got != int(partitions) {
+				return fmt.Errorf("%s has %d partitions: %w", topic, got, known[topic].Err)
+			}
+		}
+		return known.Error()
+	})
 }
 
 // send writes records, each to the partition that it names.

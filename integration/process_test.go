@@ -166,3 +166,14 @@ func (p *process) ledger() ledger {
 	}
 	return l
 }
+
+// awaitLine waits until it has logged that message.
+func (p *process) awaitLine(message string) {
+	p.t.Helper()
+	eventually(p.t, p.name+" to say "+message, func() error {
+		if !p.stderr.last(message, nil) {
+			return errors.New("it has not")
+		}
+		return nil
+	})
+}

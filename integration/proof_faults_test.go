@@ -66,11 +66,14 @@ func (p *proof) inject(f fault) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	open := p.uncommitted()
+	var first, marks offsets
+	eventually(p.t, "the broker to tell what is committed", func() (err error) {
+		first, err = p.broker.committed(proofGroup, proofTopic)
+		return err
+	})
 	began := time.Now()
 	uncommitted := f.do()
 	hit := time.Since(began)
-	var marks offsets
 	eventually(p.t, "the broker to tell its ends", func() (err error) {
 		marks, err = p.broker.ends(proofTopic)
 		return err
@@ -89,7 +92,7 @@ func (p *proof) inject(f fault) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	r := newRow(f.name, before, after, uncommitted, open)
+	r := newRow(f.name, before, after, uncommitted, marks.sum()-first.sum())
 	r.fault, r.recovery = hit, time.Since(began)-hit
 	p.rows = append(p.rows, r)
 	p.t.Log(r)
@@ -160,21 +163,6 @@ func (p *proof) roll(i int) int64 {
 	p.leave(i)
 	p.join(i)
 	return 0
-}
-
-// uncommitted is how many records are in the topic and not committed.
-func (p *proof) uncommitted() (n int64) {
-	p.t.Helper()
-	eventually(p.t, "the broker to tell its offsets", func() error {
-		ends, err := p.broker.ends(proofTopic)
-		if err != nil {
-			return err
-		}
-		committed, err := p.broker.committed(proofGroup, proofTopic)
-		n = ends.sum() - committed.sum()
-		return err
-	})
-	return n
 }
 
 // describe tells what the members are doing, for when nothing moves.

@@ -66,8 +66,8 @@ type row struct {
 //   - a request failed after the server had stored its documents: as many as one
 //     request holds, for each that failed;
 //   - a member gave records up when a partition was taken from it (abandoned), or
-//     could not commit what it had finished (then all that was not committed when
-//     the fault began: open).
+//     it could not commit what it had finished: then all that was not committed
+//     before the fault and was there to be read until its end (open).
 func newRow(name string, before, after sums, uncommitted, open int64) row {
 	r := row{name: name, duplicates: after.Duplicate - before.Duplicate, retried: after.retry - before.retry}
 	add := func(n int64, why string) {
@@ -80,7 +80,7 @@ func newRow(name string, before, after sums, uncommitted, open int64) row {
 	add((after.failed-before.failed)*proofDocuments, "in requests that failed")
 	add(after.Abandoned-before.Abandoned, "abandoned")
 	if after.lost > before.lost {
-		add(open, "uncommitted when partitions were lost")
+		add(open, "to be read when partitions were lost")
 	}
 	return r
 }

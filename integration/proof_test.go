@@ -85,6 +85,9 @@ func newProof(t *testing.T, s *search, b *broker) *proof {
 	p.config = configFor(b.Brokers(), proofTopic, s.URL()).with(config{
 		"batch.documents":          proofDocuments,
 		"delivery.concurrency.max": 4,
+		// Longer than the broker is away, or each restart would cost the members
+		// their partitions, and shorter than the patience after a kill.
+		"source.kafka.session_timeout": "20s",
 	})
 	return p
 }
