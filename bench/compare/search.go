@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -142,13 +141,4 @@ func (s *search) do(ctx context.Context, method, path, body string, out any) err
 		return fmt.Errorf("reading the answer to %s %s: %w", method, path, err)
 	}
 	return nil
-}
-
-// redacted is an address without its password.
-func redacted(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "the search server"
-	}
-	return u.Redacted()
 }
