@@ -107,9 +107,11 @@ func testMissing(c *court) {
 }
 
 // When an index refuses every document alike, it is the index that is wrong: the
-// documents are held, and stored when it is mended.
+// documents are held, and stored when it is mended (here by pointing the alias
+// that they are written to at another index).
 func testSystematic(c *court) {
-	c.search.must(http.MethodPut, "/"+c.topic, `{"mappings":{"properties":{"message":{"type":"long"}}}}`, nil)
+	c.search.must(http.MethodPut, "/"+c.topic+"-wrong", fmt.Sprintf(`{"mappings":{"properties":{"message":{"type":"long"}}},"aliases":{%q:{}}}`, c.topic), nil)
+	c.search.must(http.MethodPut, "/"+c.topic+"-right", `{"mappings":{"properties":{"message":{"type":"text"}}}}`, nil)
 	p := running(c.t, "ingester", c.config().with(config{"delivery.shutdown_grace": "2s"}))
 	values := documents("text", 200)
 	c.values(0, values...)
@@ -125,10 +127,10 @@ func testSystematic(c *court) {
 
 	p = running(c.t, "ingester again", c.config())
 	p.awaitState(pipeline.StateHeldSystematic)
-	c.search.must(http.MethodDelete, "/"+c.topic, "", nil)
-	c.search.must(http.MethodPut, "/"+c.topic, `{"mappings":{"properties":{"message":{"type":"text"}}}}`, nil)
+	c.search.must(http.MethodPost, "/_aliases", fmt.Sprintf(`{"actions":[{"remove":{"index":"%[1]s-wrong","alias":%[1]q}},{"add":{"index":"%[1]s-right","alias":%[1]q}}]}`, c.topic), nil)
 	c.lag0()
 	p.stop()
-	c.mustContain(c.topic, values...)
+	c.mustContain(c.topic+"-right", values...)
+	c.mustContain(c.topic + "-wrong")
 	c.mustLetters(nil)
 }
