@@ -67,6 +67,7 @@ type Source struct {
 	// made is closed when New is through: the client joins the group, and calls
 	// back, before New has so much as its address.
 	made        chan struct{}
+	abort       context.CancelFunc // ends all that the client waits for
 	refreshStop context.CancelFunc
 	refreshed   chan struct{}
 }
@@ -107,8 +108,11 @@ func New(c Config, o Options) (*Source, error) {
 		s.log.Warn("source.kafka.start is latest: should the group's offsets expire while no member runs (the brokers' offsets.retention.minutes), what was written meanwhile is skipped; earliest skips nothing")
 	}
 	s.sizer = newFetchSizer(o.FetchBudget, int64(c.FetchMaxBytes))
-	s.client, err = kgo.NewClient(s.clientOptions()...)
+	clientCtx, abort := context.WithCancel(context.Background())
+	s.abort = abort
+	s.client, err = kgo.NewClient(append(s.clientOptions(), kgo.WithContext(clientCtx))...)
 	if err != nil {
+		abort()
 		return nil, fmt.Errorf("making Kafka client: %w", err)
 	}
 	s.admin = kadm.NewClient(s.client)
@@ -303,29 +307,6 @@ func (s *Source) Resume(as []*pipeline.Assignment) {
 	}
 	s.mu.Unlock()
 	s.client.ResumeFetchPartitions(byTopic(resume))
-}
-
-// Close implements pipeline.Source.
-func (s *Source) Close(ctx context.Context) error {
-	s.closing.Store(true)
-	s.refreshStop()
-	<-s.refreshed
-	err := s.Commit(ctx)
-	left := make(chan error, 1)
-	go func() {
-		lerr := s.client.LeaveGroupContext(ctx)
-		s.client.CloseAllowingRebalance()
-		left <- lerr
-	}()
-	select {
-	case lerr := <-left:
-		if lerr != nil {
-			err = errors.Join(err, fmt.Errorf("leaving the consumer group: %w", lerr))
-		}
-	case <-ctx.Done():
-		err = errors.Join(err, fmt.Errorf("leaving the consumer group: %w", ctx.Err()))
-	}
-	return err
 }
 
 func places(as []*pipeline.Assignment) []partition {
