@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
@@ -62,7 +63,10 @@ func (w *world) tryStart(name string, changes ...func(*Config)) (*member, error)
 	ctx, cancel := context.WithCancel(context.Background())
 	m.stopping = cancel
 	var err error
-	if m.service, err = newService(ctx, c, zap.New(core), kgo.Dialer(m.kafka.dial)); err != nil {
+	// The broker waits this long for members that died, where a real one waits
+	// until their session ends; the setting may not be that short.
+	quick := kgo.RebalanceTimeout(2 * time.Second)
+	if m.service, err = newService(ctx, c, zap.New(core), kgo.Dialer(m.kafka.dial), quick); err != nil {
 		cancel()
 		return nil, err
 	}
@@ -106,6 +110,28 @@ func (m *member) kill() {
 	}
 	m.stopping()
 	_ = m.wait()
+}
+
+// reap ends the sessions of killed members, as a broker does by itself. The one
+// in these tests forgets to for members that died while they were joining.
+func (w *world) reap() {
+	g := w.kafka.GroupInfo(group)
+	if g == nil {
+		return
+	}
+	for _, m := range w.members {
+		for _, seen := range g.Members {
+			if !m.killed || seen.ClientID != m.name {
+				continue
+			}
+			leave := kmsg.NewPtrLeaveGroupRequest()
+			leave.Group, leave.MemberID = group, seen.MemberID
+			leave.Members = []kmsg.LeaveGroupRequestMember{{MemberID: seen.MemberID}}
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			_, _ = leave.RequestWith(ctx, w.client)
+			cancel()
+		}
+	}
 }
 
 // abandon ends what is left of the members when a test ends early.

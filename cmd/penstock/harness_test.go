@@ -152,7 +152,10 @@ func (w *world) eventually(what string, holds func() bool) {
 	defer deadline.Stop()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for !holds() {
+	for i := 1; !holds(); i++ {
+		if i%40 == 0 {
+			w.reap()
+		}
 		select {
 		case <-tick.C:
 		case <-deadline.C:
