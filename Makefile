@@ -10,10 +10,14 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 TOOLS    := $(CURDIR)/.cache/bin
 FUZZTIME ?= 20s
 IMAGE    ?= penstock:$(VERSION)
+# For "speed": the brokers, the topic to use, made if missing, and its size.
+BROKERS   ?= 127.0.0.1:9092
+TOPIC     ?= planes
+DOCUMENTS ?= 10000000
 # Everything but the suites that need real servers.
 unit      = $$(go list ./... | grep -v '^penstock/integration$$')
 
-.PHONY: help build demo test test-unit test-integration race lint fmt tools bench fuzz images image clean
+.PHONY: help build demo test test-unit test-integration race lint fmt tools bench speed fuzz images image clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +50,12 @@ fmt: tools ## format the Go code
 
 bench: ## all benchmarks
 	go test -run '^$$' -bench . -benchmem $(unit)
+
+# See docs/performance.md, also for real servers and the memory test.
+speed: build ## speed beside the bare loop; needs Kafka at BROKERS
+	go build -trimpath -o bin/speed ./bench/speed
+	bin/speed fill -brokers $(BROKERS) -topic $(TOPIC) -documents $(DOCUMENTS)
+	bin/speed compare -brokers $(BROKERS) -topic $(TOPIC)
 
 # go test fuzzes one target of one package at a time.
 fuzz: ## each fuzz target for FUZZTIME (20s)

@@ -39,14 +39,19 @@ func server(t *testing.T, indexed, found int) (*httptest.Server, *[]string) {
 	return s, asked
 }
 
-func sinkFor(s *httptest.Server) *search {
-	return newSearch(Options{Sink: strings.Replace(s.URL, "//", "//u:hush@", 1) + "/", Shards: 3, Refresh: "30s"})
+func sinkFor(t *testing.T, s *httptest.Server) *search {
+	sink := newSearch(Options{Sink: strings.Replace(s.URL, "//", "//u:hush@", 1) + "/", Shards: 3, Refresh: "30s"})
+	t.Cleanup(func() {
+		if err := sink.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return sink
 }
 
 func TestSearchRun(t *testing.T) {
 	s, asked := server(t, 500, 500)
-	sink := sinkFor(s)
-	defer sink.close()
+	sink := sinkFor(t, s)
 	about, err := sink.describe(t.Context())
 	if err != nil || !strings.Contains(about, "opensearch 2.19.0") || !strings.Contains(about, "3 shards") || strings.Contains(about, "hush") {
 		t.Errorf("described as %q, %v", about, err)
@@ -77,8 +82,7 @@ func TestSearchRun(t *testing.T) {
 // What cannot be found is not stored; the index is deleted all the same.
 func TestSearchVerifiesByCount(t *testing.T) {
 	s, asked := server(t, 500, 499)
-	sink := sinkFor(s)
-	defer sink.close()
+	sink := sinkFor(t, s)
 	if _, err := sink.prepare(t.Context(), 500); err != nil {
 		t.Fatal(err)
 	}
@@ -107,8 +111,7 @@ func TestSearchRate(t *testing.T) {
 
 func TestSearchErrorsHideThePassword(t *testing.T) {
 	s, _ := server(t, 0, 0)
-	sink := sinkFor(s)
-	defer sink.close()
+	sink := sinkFor(t, s)
 	s.Close()
 	if _, err := sink.describe(t.Context()); err == nil || strings.Contains(err.Error(), "hush") {
 		t.Errorf("the error is %v", err)

@@ -6,6 +6,7 @@ package nullsink
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -94,7 +95,9 @@ func (s *Server) URL() string { return s.url }
 // Close ends it, requests that hang included.
 func (s *Server) Close() error {
 	err := s.http.Close()
-	<-s.served
+	if served := <-s.served; err == nil && !errors.Is(served, http.ErrServerClosed) {
+		err = served
+	}
 	return err
 }
 
