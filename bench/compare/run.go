@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -30,25 +31,31 @@ func (c *comparison) run(ctx context.Context, title string, start func(group, in
 	if err != nil {
 		return r, err
 	}
+	before, err := c.sink.used(ctx)
+	if err != nil {
+		return r, err
+	}
 	child, err := start(group, index)
 	if err != nil {
 		return r, err
 	}
 	documents, rate, err := c.wait(ctx, child)
 	used, usageErr := child.Usage()
+	after, sinkErr := c.sink.used(ctx)
 	child.Stop(grace)
 	load.Forget(context.WithoutCancel(ctx), c.client, group)
 	if verifyErr := c.sink.verify(ctx, c.documents); err == nil {
 		err = verifyErr
 	}
 	if err == nil {
-		err = usageErr
+		err = errors.Join(usageErr, sinkErr)
 	}
 	if err != nil {
 		return r, err
 	}
-	r = Run{Rate: rate, CPU: used.CPU.Seconds() / float64(documents) * 1e6, Peak: used.Peak}
-	fmt.Fprintf(c.options.Progress, "%s: %s documents/s, %.3f CPU s per million, %d MiB\n", title, thousands(int64(r.Rate)), r.CPU, r.Peak>>20)
+	millions := float64(documents) / 1e6
+	r = Run{Rate: rate, CPU: used.CPU.Seconds() / millions, Peak: used.Peak, SinkCPU: (after - before).Seconds() / millions}
+	fmt.Fprintf(c.options.Progress, "%s: %s documents/s, %.3f CPU s per million, %d MiB; the sink %.3f CPU s per million\n", title, thousands(int64(r.Rate)), r.CPU, r.Peak>>20, r.SinkCPU)
 	return r, nil
 }
 

@@ -92,6 +92,25 @@ func (s *search) note(documents int64, now time.Time) {
 	}
 }
 
+// used adds up what all nodes have used.
+func (s *search) used(ctx context.Context) (time.Duration, error) {
+	var stats struct {
+		Nodes map[string]struct {
+			Process struct {
+				CPU struct {
+					Millis int64 `json:"total_in_millis"`
+				}
+			}
+		}
+	}
+	err := s.do(ctx, http.MethodGet, "/_nodes/stats/process", "", &stats)
+	var sum time.Duration
+	for _, n := range stats.Nodes {
+		sum += time.Duration(n.Process.CPU.Millis) * time.Millisecond
+	}
+	return sum, err
+}
+
 // verify counts what can be found, and deletes the index, also of a run that
 // was broken off.
 func (s *search) verify(ctx context.Context, documents int64) error {

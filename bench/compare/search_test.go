@@ -29,6 +29,8 @@ func server(t *testing.T, indexed, found int) (*httptest.Server, *[]string) {
 			fmt.Fprint(w, `{"version":{"number":"2.19.0","distribution":"opensearch"}}`)
 		case strings.HasSuffix(r.URL.Path, "/_stats/indexing"):
 			fmt.Fprintf(w, `{"_all":{"primaries":{"indexing":{"index_total":%d}}}}`, indexed)
+		case r.URL.Path == "/_nodes/stats/process":
+			fmt.Fprint(w, `{"nodes":{"a":{"process":{"cpu":{"total_in_millis":1500}}},"b":{"process":{"cpu":{"total_in_millis":250}}}}}`)
 		case strings.HasSuffix(r.URL.Path, "/_count"):
 			fmt.Fprintf(w, `{"count":%d}`, found)
 		default:
@@ -63,13 +65,17 @@ func TestSearchRun(t *testing.T) {
 	if n, _, err := sink.arrived(t.Context()); n != 500 || err != nil {
 		t.Errorf("%d arrived, %v", n, err)
 	}
+	if used, err := sink.used(t.Context()); used != 1750*time.Millisecond || err != nil {
+		t.Errorf("the nodes used %s, %v", used, err)
+	}
 	if err := sink.verify(t.Context(), 500); err != nil {
 		t.Error(err)
 	}
 	want := []string{
 		"GET /",
 		"PUT /" + index + `{"settings":{"index":{"number_of_shards":3,"number_of_replicas":0,"refresh_interval":"30s"}}}`,
-		"GET /" + index + "/_stats/indexing", "POST /" + index + "/_refresh", "GET /" + index + "/_count", "DELETE /" + index,
+		"GET /" + index + "/_stats/indexing", "GET /_nodes/stats/process",
+		"POST /" + index + "/_refresh", "GET /" + index + "/_count", "DELETE /" + index,
 	}
 	if got := strings.Join(*asked, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("asked\n%s\nwant\n%s", got, strings.Join(want, "\n"))

@@ -2,8 +2,10 @@ package compare
 
 import (
 	"context"
+	"time"
 
 	"penstock/bench/nullsink"
+	"penstock/bench/procs"
 )
 
 // sink is where the documents go, and what knows how many have arrived.
@@ -20,6 +22,9 @@ type sink interface {
 	arrived(ctx context.Context) (documents int64, rate float64, err error)
 	// reached is closed when all have arrived; nil where only arrived tells.
 	reached() <-chan struct{}
+	// used gives the sink's CPU time so far: what it has to work for the same
+	// documents tells whether a program makes it hard, or leaves it idle.
+	used(ctx context.Context) (time.Duration, error)
 	// verify checks after a run that so many are really there, and clears up.
 	verify(ctx context.Context, documents int64) error
 	close() error
@@ -57,6 +62,11 @@ func (n *null) arrived(context.Context) (int64, float64, error) {
 }
 
 func (n *null) reached() <-chan struct{} { return n.all }
+
+// used is this process's: little but the null sink works in it during a run.
+func (n *null) used(context.Context) (time.Duration, error) {
+	return procs.Self()
+}
 
 // verify has nothing to check: the count itself was what ended the run.
 func (n *null) verify(context.Context, int64) error { return nil }

@@ -38,19 +38,20 @@ func TestThousands(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	pairs := []Pair{
-		{FloorFirst: true, Floor: Run{Rate: 1000, CPU: 1, Peak: 10 << 20}, Penstock: Run{Rate: 800, CPU: 1.2, Peak: 5 << 20}},
-		{FloorFirst: false, Floor: Run{Rate: 2000, CPU: 2, Peak: 20 << 20}, Penstock: Run{Rate: 1200, CPU: 2.8, Peak: 5 << 20}},
-		{FloorFirst: true, Floor: Run{Rate: 1500, CPU: 1, Peak: 30 << 20}, Penstock: Run{Rate: 1050, CPU: 1.1, Peak: 6 << 20}},
+		{FloorFirst: true, Floor: Run{Rate: 1000, CPU: 1, Peak: 10 << 20, SinkCPU: 4}, Penstock: Run{Rate: 800, CPU: 1.2, Peak: 5 << 20, SinkCPU: 5}},
+		{FloorFirst: false, Floor: Run{Rate: 2000, CPU: 2, Peak: 20 << 20, SinkCPU: 2}, Penstock: Run{Rate: 1200, CPU: 2.8, Peak: 5 << 20, SinkCPU: 3}},
+		{FloorFirst: true, Floor: Run{Rate: 1500, CPU: 1, Peak: 30 << 20, SinkCPU: 8}, Penstock: Run{Rate: 1050, CPU: 1.1, Peak: 6 << 20, SinkCPU: 4}},
 	}
 	var b strings.Builder
 	writeTable(&b, pairs, nullTargets)
 	got := b.String()
-	// Ratios of the rates are 0.8, 0.6, 0.7, of the CPU 1.2, 1.4, 1.1, of the peaks 0.5, 0.25, 0.2.
+	// Ratios of the rates are 0.8, 0.6, 0.7, of the CPU 1.2, 1.4, 1.1, of the peaks 0.5, 0.25,
+	// 0.2, of the sink 1.25, 1.5, 0.5.
 	for _, want := range []string{
-		"| 1 | bare loop | 1,000 | 1.000 | 10 |\n| 1 | penstock | 800 | 1.200 | 5 |\n| 2 | penstock |",
-		"| median | bare loop | 1,500 | 1.000 | 20 |\n",
-		"| median | penstock | 1,050 | 1.200 | 5 |\n",
-		"| **0.70** | **1.20** | **0.25** |\n",
+		"| 1 | bare loop | 1,000 | 1.000 | 10 | 4.000 |\n| 1 | penstock | 800 | 1.200 | 5 | 5.000 |\n| 2 | penstock |",
+		"| median | bare loop | 1,500 | 1.000 | 20 | 4.000 |\n",
+		"| median | penstock | 1,050 | 1.200 | 5 | 4.000 |\n",
+		"| **0.70** | **1.20** | **0.25** | **1.25** |\n",
 		"CPU seconds per million: 1.200 x the bare loop's, wanted at most 1.30: met\n",
 		"documents/s: 0.700 x the bare loop's, wanted at least 0.75: missed\n",
 	} {

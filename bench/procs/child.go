@@ -59,6 +59,15 @@ func (c *Child) Usage() (Usage, error) {
 	return u, nil
 }
 
+// Self gives the CPU time that this process has used, without its children's.
+func Self() (time.Duration, error) {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return 0, err
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano()), nil
+}
+
 // Stop asks it to end with SIGTERM, and kills it after the grace period.
 func (c *Child) Stop(grace time.Duration) {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
