@@ -138,7 +138,7 @@ func TestContentSurvivesConcurrency(t *testing.T) {
 	if testing.Short() {
 		n = 2_000
 	}
-	w := newWorld(t, 4)
+	w := newLonelyWorld(t, 4)
 	for p := range int32(4) {
 		for start := 0; start < n/4; start += 500 {
 			values := make([]string, 500)

@@ -79,11 +79,11 @@ func TestKill(t *testing.T) {
 		w.send(0, docs(50)...)
 		w.send(1, docs(50)...)
 	}
-	a := w.startBehind("a", inGroup, grace(minGrace), func(c *Config) { c.Batch.Documents = 20 })
+	a := w.startBehind("a", grace(minGrace), func(c *Config) { c.Batch.Documents = 20 })
 	w.eventually("some are stored", func() bool { return w.witness.count() > 100 })
 	a.kill()
 	w.consistent()
-	w.start("b", inGroup)
+	w.start("b")
 	w.finish()
 	w.same("documents", w.search.Indices(), map[string]int{index: 2000})
 }

@@ -153,10 +153,7 @@ func TestCommitNeverJumpsOverWhatIsNotStored(t *testing.T) {
 		}}
 	})
 	w.send(0, `{"low":0}`, `{"low":1}`, `{"low":2}`, `{"low":3}`, `{"low":4}`)
-	first := w.start("a", func(c *Config) {
-		c.Source.Kafka.SessionTimeout = 1500 * time.Millisecond
-		c.Delivery.ShutdownGrace = time.Second
-	})
+	first := w.start("a", grace(time.Second))
 	w.awaitRequests(3)
 	w.send(0, docs(5)...)
 	w.eventually("the upper five are stored", func() bool { return w.witness.count() == 5 })

@@ -63,10 +63,10 @@ func (w *world) tryStart(name string, changes ...func(*Config)) (*member, error)
 	ctx, cancel := context.WithCancel(context.Background())
 	m.stopping = cancel
 	var err error
-	// The broker waits this long for members that died, where a real one waits
-	// until their session ends; the setting may not be that short.
-	quick := kgo.RebalanceTimeout(2 * time.Second)
-	if m.service, err = newService(ctx, c, zap.New(core), kgo.Dialer(m.kafka.dial), quick); err != nil {
+	// Heartbeats tell of rebalances. The setting that they follow from is long, so
+	// that a busy machine ends no session.
+	beat := kgo.HeartbeatInterval(300 * time.Millisecond)
+	if m.service, err = newService(ctx, c, zap.New(core), kgo.Dialer(m.kafka.dial), beat); err != nil {
 		cancel()
 		return nil, err
 	}

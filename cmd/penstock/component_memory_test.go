@@ -31,7 +31,7 @@ func (w *world) steady(what string, d time.Duration, f func() int64) int64 {
 // The sink never answers: memory fills to its limit and no further, fetching
 // stops, the group keeps its member, and all is delivered afterwards.
 func TestStuckSinkIsBoundedInMemory(t *testing.T) {
-	w := newWorld(t, 8)
+	w := newLonelyWorld(t, 8)
 	release := make(chan struct{})
 	w.search.Hook(func(*estest.Request) *estest.Reply { return &estest.Reply{Wait: release} })
 	const each, size = 350, 16 << 10 // 45 MB in all
@@ -45,7 +45,7 @@ func TestStuckSinkIsBoundedInMemory(t *testing.T) {
 		}
 	}
 	var over, seen atomic.Int64
-	m := w.start("a", inGroup, func(c *Config) {
+	m := w.start("a", func(c *Config) {
 		c.Memory.Limit = 32 * value.MiB
 		c.Sink.Elasticsearch.Compression = "none"
 	})
@@ -97,7 +97,7 @@ func TestRecordLargerThanTheLimitPassesAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a record of 33 MiB")
 	}
-	w := newWorld(t, 1, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "67108864"}))
+	w := newLonelyWorld(t, 1, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "67108864"}))
 	huge := w.newClient(kgo.ProducerBatchMaxBytes(64<<20), kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	w.client = huge
 	w.send(0, docs(3)...)

@@ -181,7 +181,6 @@ func TestStopAtLag0InAGroup(t *testing.T) {
 	w.send(0, docs(500)...)
 	w.send(1, docs(500)...)
 	stop := func(c *Config) {
-		inGroup(c)
 		c.Source.Kafka.Stop = kafka.StopLag0
 	}
 	members := []*member{w.start("a", stop), w.start("b", stop), w.start("c", stop)}

@@ -139,7 +139,7 @@ func TestRandomFaults(t *testing.T) {
 	var running []*member
 	start := func() {
 		running = append(running, w.startBehind(fmt.Sprintf("m%d", len(w.members)), func(c *Config) {
-			c.Source.Kafka.SessionTimeout = 1500 * time.Millisecond
+			c.Source.Kafka.SessionTimeout = 3 * time.Second
 			c.Source.Kafka.FetchMaxBytes = 64 << 10
 			c.Sink.Elasticsearch.RequestTimeout = 300 * time.Millisecond
 			c.Batch.Documents = 20 + d.roll(100)

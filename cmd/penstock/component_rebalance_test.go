@@ -13,9 +13,6 @@ import (
 	"penstock/sinks/elasticsearch/estest"
 )
 
-// inGroup makes rebalances quick.
-func inGroup(c *Config) { c.Source.Kafka.SessionTimeout = 3 * time.Second }
-
 // share waits until two members have one partition each, and gives the one that
 // moved to the second.
 func share(w *world, a, b *member) (moved, kept int32) {
@@ -42,7 +39,6 @@ func TestRevokeWhileARequestHangs(t *testing.T) {
 		return nil
 	})
 	one := func(c *Config) {
-		inGroup(c)
 		c.Batch.Documents = 1 // so that partitions share no request
 		c.Delivery.Concurrency.Fixed = 8
 	}
@@ -101,7 +97,6 @@ func TestLateAnswerOfAnEarlierAssignmentChangesNothing(t *testing.T) {
 		return &estest.Reply{Status: 503, Empty: true} // all others fail until the release
 	})
 	one := func(c *Config) {
-		inGroup(c)
 		c.Batch.Documents = 1
 		c.Delivery.Concurrency.Fixed = 8
 		c.Delivery.ShutdownGrace = time.Second
@@ -153,7 +148,6 @@ func (w *world) bodyOf(partition int32) string {
 func TestRevokeDrainsWhatWaits(t *testing.T) {
 	w := newWorld(t, 2)
 	slow := func(c *Config) {
-		inGroup(c)
 		c.Batch.Age = time.Hour
 		c.Delivery.RevokeTimeout = 4 * time.Second
 	}
@@ -174,7 +168,6 @@ func TestRevokeDrainsWhatWaits(t *testing.T) {
 func TestRevokeWithAStuckSink(t *testing.T) {
 	w := newWorld(t, 2)
 	stuck := func(c *Config) {
-		inGroup(c)
 		c.Delivery.ShutdownGrace = 2 * time.Second
 	}
 	w.search.Hook(func(*estest.Request) *estest.Reply { return &estest.Reply{Wait: make(chan struct{})} })
@@ -193,7 +186,7 @@ func TestRevokeWithAStuckSink(t *testing.T) {
 	w.same("exit code", exitCode(a.stop()), exitUndone)
 	w.consistent()
 	w.search.Hook(nil)
-	w.start("c", inGroup)
+	w.start("c")
 	w.finish()
 }
 

@@ -147,7 +147,7 @@ func TestStopInABackoff(t *testing.T) {
 // One member after another is stopped and started again while records flow.
 func TestRollingRestart(t *testing.T) {
 	w := newWorld(t, 4)
-	a, b := w.start("a0", inGroup), w.start("b0", inGroup)
+	a, b := w.start("a0"), w.start("b0")
 	send := func() {
 		for p := range int32(4) {
 			w.send(p, docs(50)...)
@@ -160,7 +160,7 @@ func TestRollingRestart(t *testing.T) {
 				t.Errorf("%s stopped with %v", (*m).name, err)
 			}
 			send()
-			*m = w.start(fmt.Sprintf("%c%d", (*m).name[0], i), inGroup)
+			*m = w.start(fmt.Sprintf("%c%d", (*m).name[0], i))
 		}
 	}
 	w.finish()

@@ -28,7 +28,7 @@ const (
 
 // patience is how long a test waits for something that must happen. It is long:
 // it only passes where something is broken.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // world is what a component test plays in: a Kafka cluster and a search server
 // in this process, the service between them, and a witness of what they see.
@@ -100,6 +100,7 @@ func (w *world) config(name string) Config {
 	k := &c.Source.Kafka
 	k.Brokers, k.Topics, k.Group, k.ClientID = w.kafka.ListenAddrs(), []string{logs}, group, name
 	k.FetchMaxWait, k.MetadataMaxAge = 50*time.Millisecond, 200*time.Millisecond
+	k.RebalanceTimeout = 10 * time.Second
 	s := &c.Sink.Elasticsearch
 	s.URLs = elasticsearch.NewURLs(w.search.URL)
 	s.Eject.Min, s.Eject.Max = 10*time.Millisecond, 100*time.Millisecond

@@ -15,6 +15,8 @@ var update = flag.Bool("update", false, "write generated files anew")
 
 // The workers are the demo's search library's: it starts them with the process.
 func TestMain(m *testing.M) {
+	// Component tests wait more than they work. The command line has the last word.
+	_ = flag.Set("test.parallel", "4")
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/blevesearch/bleve_index_api.AnalysisWorker"))
 }
 
