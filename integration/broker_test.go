@@ -26,7 +26,9 @@ func newBroker(t *testing.T, o servers.KafkaOptions) *broker {
 	t.Helper()
 	k := servers.StartKafka(t, o)
 	b := &broker{Kafka: k, t: t}
-	b.client = kafkaClient(t, k, kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(100*time.Millisecond))
+	b.client = kafkaClient(t, k, kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(100*time.Millisecond),
+		// Docker takes connections for a broker that is restarting, and closes them.
+		kgo.AlwaysRetryEOF())
 	b.admin = kadm.NewClient(b.client)
 	return b
 }
@@ -198,7 +200,7 @@ func (b *broker) read(topic string, opts ...kgo.Opt) []*kgo.Record {
 		return nil
 	}
 	client, err := kgo.NewClient(append([]kgo.Opt{
-		kgo.SeedBrokers(b.Brokers()...), kgo.KeepControlRecords(),
+		kgo.SeedBrokers(b.Brokers()...), kgo.KeepControlRecords(), kgo.AlwaysRetryEOF(),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: at}),
 	}, opts...)...)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -28,9 +27,9 @@ type process struct {
 	err    error
 	web    *web
 
-	mu      sync.Mutex
-	seen    pipeline.Status    // the last /status that was read
-	metrics map[string]float64 // the last /metrics that was read
+	// What was read last: one that was killed can not be asked any more.
+	seen    pipeline.Status
+	metrics map[string]float64
 }
 
 // start runs penstock with that configuration until it is stopped, killed or

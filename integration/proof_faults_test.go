@@ -47,7 +47,10 @@ func (p *proof) faults() {
 func (p *proof) awaitProgress(f fault, want int64) {
 	p.t.Helper()
 	within(p.t, 3*patience, fmt.Sprintf("%d records to be final before: %s", want, f.name), func() error {
-		sum, err := p.sums()
+		if err := p.lines.failed(); err != nil {
+			return err
+		}
+		sum, err := p.counts()
 		if err != nil {
 			return err
 		}
@@ -119,19 +122,36 @@ func (p *proof) kill(i int) int64 {
 	})
 	m.kill()
 	p.killed[m] = true
-	var count, before int64 = 0, -1
+	count := p.settled(m.seen.Partitions)
+	p.join(i)
+	return count
+}
+
+// calm is how many times in a row a count must be the same to be believed.
+const calm = 10
+
+// settled waits until the search server is done with what a member sent before
+// it was killed, and counts what is stored of its partitions above the commits.
+func (p *proof) settled(of []pipeline.PartitionStatus) (count int64) {
+	p.t.Helper()
+	count, times := -1, 0
 	eventually(p.t, "the search server to finish the requests of a dead client", func() error {
 		committed, err := p.broker.committed(proofGroup, proofTopic)
 		if err != nil {
 			return err
 		}
-		count, err = p.search.count(proofIndex, above(m.seen.Partitions, committed))
-		if err == nil && count != before {
-			before, err = count, fmt.Errorf("%d documents are stored above the commits", count)
+		n, err := p.search.count(proofIndex, above(of, committed))
+		if err != nil {
+			return err
 		}
-		return err
+		if times++; n != count {
+			count, times = n, 0
+		}
+		if times < calm {
+			return fmt.Errorf("%d documents are stored above the commits, the same %d times", n, times)
+		}
+		return nil
 	})
-	p.join(i)
 	return count
 }
 

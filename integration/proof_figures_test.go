@@ -18,21 +18,34 @@ type sums struct {
 	lost   int64 // times that partitions were taken away, or their commit failed at the end
 }
 
-func (p *proof) sums() (s sums, err error) {
+// counts adds the ledgers up: of those that run as /status says now, of those
+// that were killed as it last said, of the others as they said at their end.
+func (p *proof) counts() (c pipeline.Counts, err error) {
 	for _, m := range p.all {
 		switch {
 		case !m.over():
 			if _, err := m.status(); err != nil {
-				return s, fmt.Errorf("%s: %w", m.name, err)
+				return c, fmt.Errorf("%s: %w", m.name, err)
 			}
+			c.Add(m.seen.Ledger)
+		case p.killed[m]:
+			c.Add(m.seen.Ledger)
+		default:
+			c.Add(m.ledger().Counts)
+		}
+	}
+	return c, nil
+}
+
+func (p *proof) sums() (s sums, err error) {
+	if s.Counts, err = p.counts(); err != nil {
+		return s, err
+	}
+	for _, m := range p.all {
+		if !m.over() {
 			if _, err := m.readMetrics(); err != nil {
 				return s, fmt.Errorf("%s: %w", m.name, err)
 			}
-			s.Add(m.seen.Ledger)
-		case p.killed[m]:
-			s.Add(m.seen.Ledger)
-		default:
-			s.Add(m.ledger().Counts)
 		}
 		for name, value := range m.metrics {
 			switch {

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -57,11 +58,13 @@ func (p *producer) run(ctx context.Context, client *kgo.Client, lines *logLines,
 func (p *producer) await(ctx context.Context, n int) bool {
 	for {
 		p.mu.Lock()
-		ok, more := n < p.allowed && p.err == nil, p.more
-		failed := p.err != nil
+		allowed, failed, more := n < p.allowed, p.err != nil, p.more
 		p.mu.Unlock()
-		if ok || failed {
-			return ok
+		switch {
+		case failed:
+			return false
+		case allowed:
+			return true
 		}
 		select {
 		case <-more:
@@ -92,16 +95,24 @@ func (p *producer) allow(n int) {
 func (p *producer) wait() {
 	p.t.Helper()
 	within(p.t, 2*patience, "all log lines to be written", func() error {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.err != nil {
-			return fmt.Errorf("%w: %w", errStopped, p.err)
+		if err := p.failed(); err != nil {
+			return err
 		}
 		select {
 		case <-p.ended:
 			return nil
 		default:
-			return fmt.Errorf("up to %d are allowed", p.allowed)
+			return errors.New("the producer is at work")
 		}
 	})
+}
+
+// failed is an error if not all lines can be written.
+func (p *producer) failed() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil {
+		return fmt.Errorf("%w: writing log lines: %w", errStopped, p.err)
+	}
+	return nil
 }

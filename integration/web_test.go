@@ -41,8 +41,7 @@ func (w *web) get(ctx context.Context, path string) (code int, body []byte, err 
 	return resp.StatusCode, body, err
 }
 
-// status reads /status. The last answer is kept: a process that was killed can
-// not be asked any more.
+// status reads /status.
 func (p *process) status() (pipeline.Status, error) {
 	code, body, err := p.web.get(p.t.Context(), "/status")
 	if err != nil {
@@ -55,9 +54,7 @@ func (p *process) status() (pipeline.Status, error) {
 	if err := json.Unmarshal(body, &s); err != nil {
 		return s, err
 	}
-	p.mu.Lock()
 	p.seen = s
-	p.mu.Unlock()
 	return s, nil
 }
 
@@ -82,9 +79,7 @@ func (p *process) readMetrics() (map[string]float64, error) {
 			return nil, fmt.Errorf("/metrics: %q: %w", line, err)
 		}
 	}
-	p.mu.Lock()
 	p.metrics = m
-	p.mu.Unlock()
 	return m, nil
 }
 

@@ -167,7 +167,7 @@ func (s *Source) clientOptions() []kgo.Opt {
 		// connections and closes them. The client's default is to believe that TLS
 		// is missing and to give up, which costs the session and all that is in flight.
 		kgo.AlwaysRetryEOF(),
-		kgo.WithLogger(clientLog{s.log.Named("client")}),
+		kgo.WithLogger(clientLog{s.limited.Named("client")}),
 		kgo.WithHooks(s),
 	}
 	if c.TopicPattern != "" {
