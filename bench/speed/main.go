@@ -52,6 +52,8 @@ func execute(ctx context.Context, args []string, stderr io.Writer) int {
 				return 0
 			case errors.As(err, &wrong):
 				return 2 // flag has printed it
+			case ctx.Err() != nil && errors.Is(err, context.Canceled):
+				err = errors.New("interrupted; nothing was measured")
 			}
 			fmt.Fprintf(stderr, "speed %s: %v\n", c.name, err)
 			return 1
