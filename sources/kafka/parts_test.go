@@ -117,9 +117,8 @@ func TestFetchSizeFollowsTheRatio(t *testing.T) {
 	defer cl.Close()
 	const budget, most = 96 << 20, 8 << 20
 	f := newFetchSizer(budget, most)
-	first := f.asked
-	if first*firstRatio > budget/concurrentFetches {
-		t.Errorf("the first fetch asks for %d bytes, which may become %d", first, first*firstRatio)
+	if become := f.asked * 200; become > budget/concurrentFetches {
+		t.Errorf("the first fetch asks for %d bytes, which may become %d", f.asked, become)
 	}
 	see := func(in, out int64, times int) {
 		for range times {
@@ -129,6 +128,10 @@ func TestFetchSizeFollowsTheRatio(t *testing.T) {
 		}
 	}
 	see(1<<20, 30<<20, 1)
+	if f.asked > 2*leastFetch {
+		t.Errorf("the second fetch asks for %d, more than twice the first", f.asked)
+	}
+	see(1<<20, 30<<20, 10)
 	if f.asked*30 > budget/concurrentFetches {
 		t.Errorf("after records that compress 30 times it asks for %d", f.asked)
 	}
