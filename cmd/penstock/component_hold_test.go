@@ -55,10 +55,10 @@ func TestManyBadDocumentsAmongGoodAreDeadLettered(t *testing.T) {
 			return estest.Item{}
 		}}
 	})
-	for range 20 {
-		w.send(0, docs(50)...)
+	for range 10 {
+		w.send(0, docs(100)...)
 	}
-	w.start("a", func(c *Config) { c.Batch.Documents = 50 })
+	w.start("a", func(c *Config) { c.Batch.Documents = 100 })
 	w.finish()
 	sent := 0
 	for _, r := range w.search.Requests() {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"penstock/pipeline"
@@ -163,12 +162,12 @@ func TestStopAtLag0(t *testing.T) {
 	w.send(1, docs(10)...)
 	m := w.start("a", func(c *Config) { c.Source.Kafka.Stop = kafka.StopLag0 })
 	w.same("exit code", exitCode(m.wait()), exitDone)
-	w.awaitEnd2([]int64{100, 10, 0})
+	w.committedAt([]int64{100, 10, 0})
 	w.conserve()
 }
 
-// awaitEnd2 checks the committed offsets; none counts as 0.
-func (w *world) awaitEnd2(want []int64) {
+// committedAt checks the committed offsets; none counts as 0.
+func (w *world) committedAt(want []int64) {
 	w.Helper()
 	for p, end := range want {
 		w.same(fmt.Sprintf("committed of partition %d", p), max(0, w.committed(int32(p))), end)
@@ -187,7 +186,7 @@ func TestStopAtLag0InAGroup(t *testing.T) {
 	for _, m := range members {
 		w.same("exit code of "+m.name, exitCode(m.wait()), exitDone)
 	}
-	w.awaitEnd2([]int64{500, 500})
+	w.committedAt([]int64{500, 500})
 	w.conserve()
 }
 
@@ -233,5 +232,3 @@ func TestTransactions(t *testing.T) {
 		})
 	}
 }
-
-var _ = kadm.NewClient

@@ -66,9 +66,6 @@ func TestStopInFullFlow(t *testing.T) {
 	if err := within(t, 10*time.Second, first.stop); err != nil {
 		t.Errorf("stopped with %v", err)
 	}
-	if n := w.witness.count(); n == 10_000 {
-		t.Log("all was stored before the stop")
-	}
 	w.same("left the group", w.witness.leaves, 1)
 	second := w.start("b", small)
 	w.finish()
@@ -76,6 +73,20 @@ func TestStopInFullFlow(t *testing.T) {
 	x, y := first.balanced(), second.balanced()
 	w.same("stored once", x.Stored+y.Stored, 10_000)
 	w.same("read twice", x.Duplicate+y.Duplicate, 0)
+}
+
+// What the ticker has not committed yet, the end does.
+func TestStopCommits(t *testing.T) {
+	w := newWorld(t, 2)
+	w.send(0, docs(10)...)
+	w.send(1, docs(10)...)
+	m := w.start("a", func(c *Config) { c.Delivery.CommitInterval = time.Minute })
+	w.eventually("all is stored", func() bool { return w.witness.count() == 20 })
+	if err := m.stop(); err != nil {
+		t.Errorf("stopped with %v", err)
+	}
+	w.committedAt([]int64{10, 10})
+	w.conserve()
 }
 
 // The broker is gone: what was stored cannot be committed, and a dead letter
