@@ -91,7 +91,7 @@ func (p *Pipeline) append(l *lane, d *destination, c *cursor, r *Record, doc Doc
 		}
 		return err
 	}
-	limit := int(p.bodyLimit.Load())
+	limit := int(p.bodyLimit.load())
 	if len(b.Body) > limit && len(b.docs) > 0 {
 		tail := b.Body[start:]
 		next := p.newBatch(l, d, now)

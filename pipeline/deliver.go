@@ -95,7 +95,7 @@ func (p *Pipeline) send(b *Batch) (Outcome, error) {
 	began := time.Now()
 	outcome, err := p.sink.Write(p.hard, node, b)
 	now := time.Now()
-	f := feedback{sent: began, latency: now.Sub(began), full: int64(body)*2 >= p.bodyLimit.Load()}
+	f := feedback{sent: began, latency: now.Sub(began), full: int64(body)*2 >= p.bodyLimit.load()}
 	if err != nil {
 		f.failed = true
 		var re *RequestError
@@ -104,6 +104,7 @@ func (p *Pipeline) send(b *Batch) (Outcome, error) {
 	} else {
 		f.busy = outcome.throttled()
 		p.succeeded.Add(1)
+		p.bodyLimit.taken(body, now)
 		if was, lasted := p.gate.open(now); was != nil {
 			p.log.Info("sink takes requests again", zap.String("was", string(was.State)), zap.Duration("held", lasted))
 		}

@@ -19,10 +19,8 @@ func (p *Pipeline) isolate(b *Batch, refusal *RequestError) {
 	if !b.refused {
 		b.refused, b.succeeded = true, p.succeeded.Load()
 	}
-	if refusal.Class == TooLarge && b.Len() > 1 {
-		p.learnLimit(len(b.Body) / 2)
-	}
 	s := &isolation{pipeline: p, batch: b}
+	s.note413(b, refusal)
 	if b.Len() == 1 {
 		s.suspects = []suspect{{0, refusal}}
 	} else {
@@ -38,6 +36,8 @@ type isolation struct {
 	settled  []int // positions that are final, ascending
 	suspects []suspect
 	stop     bool
+	taken    bool // a part was taken
+	tooLarge int  // the smallest body of several documents that was too large, in bytes
 }
 
 type suspect struct {
@@ -60,6 +60,7 @@ func (s *isolation) try(lo, hi int) {
 	outcome, err := s.pipeline.send(part)
 	if err == nil {
 		rest := s.pipeline.settle(part, outcome)
+		s.taken = true
 		s.note(lo, hi, rest)
 		return
 	}
@@ -69,16 +70,21 @@ func (s *isolation) try(lo, hi int) {
 		s.stop = true
 		return
 	}
-	if re.Class == TooLarge && hi-lo > 1 {
-		s.pipeline.learnLimit(len(part.Body) / 2)
-	}
+	s.note413(part, re)
 	if hi-lo > 1 {
 		s.halve(lo, hi)
 		return
 	}
 	s.suspects = append(s.suspects, suspect{lo, re})
 	// Two documents refused and nothing taken: it is not the documents.
-	s.stop = len(s.suspects) >= 2 && !s.innocentSeen() && re.Class == Refused
+	s.stop = len(s.suspects) >= 2 && !s.innocentSeen()
+}
+
+// note413 remembers what was too large. That one document is says nothing of others.
+func (s *isolation) note413(part *Batch, refusal *RequestError) {
+	if refusal.Class == TooLarge && part.Len() > 1 && (s.tooLarge == 0 || len(part.Body) < s.tooLarge) {
+		s.tooLarge = len(part.Body)
+	}
 }
 
 // note records what became of the documents lo to hi.
@@ -101,14 +107,19 @@ func (s *isolation) innocentSeen() bool {
 // conclude dead-letters the guilty and leaves the rest in the batch.
 func (s *isolation) conclude(refusal *RequestError) {
 	p, b := s.pipeline, s.batch
+	if s.tooLarge > 0 && s.taken {
+		// Only what was taken shows that size is what is wrong.
+		p.learnLimit(s.tooLarge / 2)
+	}
 	final := s.settled
 	var hold *Hold
 	alone := false
 	for _, x := range s.suspects {
 		doc := b.docs[x.position]
 		d := b.destinations[doc.destination]
-		// A server that says 413 to a single document has said what is wrong with it.
-		guilty := s.innocentSeen() || x.refusal.Class == TooLarge
+		// A server that says 413 to one document has said what is wrong with it; one
+		// that says it to two, and has taken none, takes nothing.
+		guilty := s.innocentSeen() || x.refusal.Class == TooLarge && len(s.suspects) == 1
 		switch {
 		case !guilty || d.alike(x.refusal.Reason.Type, 1, p.systematicFrom, b.failed):
 			hold, alone = &Hold{State: StateHeldSystematic, Text: x.refusal.Error(), Since: time.Now()}, true
@@ -184,21 +195,6 @@ func (p *Pipeline) probe(b *Batch) {
 	if p.settle(part, outcome) == nil {
 		b.keep(without(b.Len(), []int{i}))
 		b.charge(d)
-	}
-}
-
-// learnLimit remembers that requests must be smaller than was tried.
-func (p *Pipeline) learnLimit(size int) {
-	size = max(size, 1)
-	for {
-		old := p.bodyLimit.Load()
-		if int64(size) >= old {
-			return
-		}
-		if p.bodyLimit.CompareAndSwap(old, int64(size)) {
-			p.limited.Warn("sink says 413: smaller requests from now on; lower batch.bytes or raise the server's limit", zap.Int("bytes", size))
-			return
-		}
 	}
 }
 

@@ -76,7 +76,7 @@ type Pipeline struct {
 	cancelHard context.CancelFunc
 	work       sync.WaitGroup
 	queued     atomic.Int64 // batches that wait for their turn to be sent
-	bodyLimit  atomic.Int64 // most bytes of one request, as learned
+	bodyLimit  bodyLimit
 	succeeded  atomic.Int64 // requests that succeeded
 	probes     atomic.Int64
 	beat       atomic.Int64 // when the loop last went round, Unix nanoseconds
@@ -141,7 +141,7 @@ func New(o Options) *Pipeline {
 		destinations: map[string]*destination{},
 	}
 	p.destinationShare = records / 4
-	p.bodyLimit.Store(body)
+	p.bodyLimit.init(body)
 	p.live.batches = map[*watch]struct{}{}
 	p.book.partitions = map[partition]*partitionBook{}
 	p.metrics = newMetrics(o.Registry, p)

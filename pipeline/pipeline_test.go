@@ -327,8 +327,17 @@ func TestTooLargeRequestsAreSplitAndTheLimitLearned(t *testing.T) {
 				t.Errorf("a request of %d bytes after the limit was learned", n)
 			}
 		}
-		if got := r.source.commit("t/0"); got != 21 {
-			t.Errorf("committed %d, want 21", got)
+		learned := r.Status().BatchBytesLimit
+		for range 20 {
+			wait(6 * time.Minute)
+			r.source.put(a, doc(300), doc(300))
+		}
+		if got := r.Status().BatchBytesLimit; got <= learned {
+			t.Errorf("the learned limit of %d bytes stands for ever", got)
+		}
+		wait(20 * time.Second)
+		if got := r.source.commit("t/0"); got != 61 {
+			t.Errorf("committed %d, want 61", got)
 		}
 		r.finish(t, nil)
 	})
@@ -691,6 +700,47 @@ func TestDeadlockedLoopIsNotAlive(t *testing.T) {
 		wait(5 * time.Second)
 		if !r.Alive(30 * time.Second) {
 			t.Error("a loop that goes round again looks dead")
+		}
+		r.finish(t, nil)
+	})
+}
+
+// A server that finds every request too large, however small, takes nothing:
+// that is no reason to try each document, nor to give it up.
+func TestRequestsTooLargeAlikeAreHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t)
+		var broken atomic.Bool
+		broken.Store(true)
+		r.sink.set(func([]string) (Outcome, error) {
+			if broken.Load() {
+				return Outcome{}, &RequestError{Class: TooLarge, Reason: Reason{Status: 413, Type: "too_large"}}
+			}
+			return Outcome{}, nil
+		})
+		a := r.source.assign("t", 0)
+		var values []string
+		for i := range 1000 {
+			values = append(values, fmt.Sprintf(`{"x":%d}`, i))
+		}
+		r.source.put(a, values...)
+		wait(time.Minute)
+		if n := len(r.sink.sent()); n > 40 {
+			t.Errorf("%d requests in a minute to a server that takes nothing", n)
+		}
+		if got := r.letters.values(); len(got) != 0 {
+			t.Errorf("%d dead letters", len(got))
+		}
+		if s := r.Status().Partitions[0]; s.State != StateHeldSystematic {
+			t.Errorf("state is %s", s.State)
+		}
+		broken.Store(false)
+		wait(time.Minute)
+		if got := r.source.commit("t/0"); got != 1000 {
+			t.Errorf("committed %d, want 1000", got)
+		}
+		if got := r.Status().BatchBytesLimit; got != int64(4*value.MiB) {
+			t.Errorf("requests are limited to %d bytes by a server that took nothing", got)
 		}
 		r.finish(t, nil)
 	})

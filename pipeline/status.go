@@ -77,7 +77,7 @@ func (p *Pipeline) Status() Status {
 		Partitions: []PartitionStatus{}, Topics: map[string]Counts{},
 		Memory:          MemoryStatus{Limit: p.memoryLimit, Records: p.memory.inUse(), RecordsLimit: p.memory.limit},
 		Retried:         p.metrics.retriedSum.Load(),
-		BatchBytesLimit: p.bodyLimit.Load(),
+		BatchBytesLimit: p.bodyLimit.load(),
 	}
 	if h := p.sourceHold.Load(); h != nil {
 		s.Source = &Fault{h.State, h.Text, now.Sub(h.Since).Seconds()}
