@@ -106,17 +106,7 @@ func (o offsets) reach(others offsets) error {
 func (b *broker) ends(topic string) (offsets, error) {
 	ctx, cancel := b.asking()
 	defer cancel()
-	return listed(b.admin.ListEndOffsets(ctx, topic))
-}
-
-// stable are the ends of what is readable without open transactions.
-func (b *broker) stable(topic string) (offsets, error) {
-	ctx, cancel := b.asking()
-	defer cancel()
-	return listed(b.admin.ListCommittedOffsets(ctx, topic))
-}
-
-func listed(l kadm.ListedOffsets, err error) (offsets, error) {
+	l, err := b.admin.ListEndOffsets(ctx, topic)
 	if err == nil {
 		err = l.Error()
 	}

@@ -39,7 +39,7 @@ func testExitCodes(s *stand) {
 	if code := p.exit(); code != 3 {
 		s.t.Errorf("SIGTERM during a hold: exit code %d, want 3", code)
 	}
-	if l := p.ledger(); l.Abandoned != 20 {
+	if l := p.balanced(); l.Abandoned != 20 {
 		s.t.Errorf("SIGTERM during a hold: the ledger says %d abandoned, want 20", l.Abandoned)
 	}
 

@@ -143,7 +143,7 @@ func (p *process) done() ledger {
 	if code := p.exit(); code != 0 {
 		p.t.Errorf("%s ended with code %d, want 0", p.name, code)
 	}
-	return p.ledger()
+	return p.balanced()
 }
 
 // ledger is the line that a process writes at its end.
@@ -152,11 +152,17 @@ type ledger struct {
 	Balanced bool `json:"balanced"`
 }
 
-// ledger reads that line, and checks that it accounts for every record.
-func (p *process) ledger() ledger {
+// ledger reads that line, and tells whether there is one.
+func (p *process) ledger() (l ledger, ok bool) {
+	ok = p.stderr.last("ledger", &l)
+	return l, ok
+}
+
+// balanced gives the ledger, which must account for every record.
+func (p *process) balanced() ledger {
 	p.t.Helper()
-	var l ledger
-	if !p.stderr.last("ledger", &l) {
+	l, ok := p.ledger()
+	if !ok {
 		p.t.Errorf("%s ended without its ledger", p.name)
 		return l
 	}

@@ -16,7 +16,7 @@ import (
 const (
 	proofRecords    = 200_000
 	recordsVariable = "PENSTOCK_IT_RECORDS"
-	leastRecords    = 10_000 // fewer would be stored before the faults come
+	leastRecords    = 20_000 // of fewer, nothing would be in flight when a fault comes
 )
 
 const (
