@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"testing"
@@ -131,6 +132,33 @@ func TestStopBeforeTheFirstAssignment(t *testing.T) {
 		<-joins
 		_ = within(t, 2*time.Second, m.stop)
 	})
+}
+
+// SIGTERM while the group rebalances, which takes as long as it takes: what was
+// stored is committed and the group is left all the same.
+func TestStopWhileTheGroupRebalances(t *testing.T) {
+	w := newWorld(t, 1)
+	w.send(0, docs(5)...)
+	m := w.start("a")
+	w.awaitCommitted(0, 5)
+	joins := make(chan struct{}, 100)
+	w.kafka.ControlKey(int16(kmsg.JoinGroup), func(kmsg.Request) (kmsg.Response, error, bool) {
+		w.kafka.KeepControl()
+		joins <- struct{}{}
+		return nil, nil, true // no answer yet
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if r, err := w.admin.CreatePartitions(ctx, 1, logs); err != nil || r.Error() != nil {
+		t.Fatal(err, r.Error())
+	}
+	<-joins
+	w.send(0, docs(5)...)
+	w.eventually("what comes meanwhile is stored", func() bool { return w.witness.isStored(0, 9) })
+	w.same("exit code", exitCode(within(t, 10*time.Second, m.stop)), exitDone)
+	w.same("left the group", w.witness.leaves > 0, true)
+	w.committedAt([]int64{10, 0})
+	w.conserve()
 }
 
 // SIGTERM while everything waits for a long back-off.
