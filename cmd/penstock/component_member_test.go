@@ -203,9 +203,6 @@ func (m *member) metric(series string) string {
 	return ""
 }
 
-// logged counts log lines with this message.
-func (m *member) logged(message string) int { return m.logs.FilterMessage(message).Len() }
-
 // wire is a way out of the process that can be cut.
 type wire struct {
 	mu    sync.Mutex

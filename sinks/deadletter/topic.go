@@ -50,7 +50,7 @@ func New(c Config, o Options) (*Topic, error) {
 		kgo.AllowIdempotentProduceCancellation(),
 		kgo.ProducerLinger(0),
 		// A retry waits for fresh metadata, by default for 5 seconds.
-		kgo.MetadataMinAge(250*time.Millisecond),
+		kgo.MetadataMinAge(250 * time.Millisecond),
 		// A restarting broker behind a proxy closes connections at once: see sources/kafka.
 		kgo.AlwaysRetryEOF(),
 	}, o.Client...)...)

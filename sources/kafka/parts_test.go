@@ -64,8 +64,13 @@ func TestReads(t *testing.T) {
 		topic  string
 		want   bool
 	}{
-		{list, "a", true}, {list, "c", false}, {list, "aa", false},
-		{pattern, "logs-dead", true}, {pattern, "my-logs-1", false}, {pattern, "x", true}, {pattern, "xx", false},
+		{list, "a", true},
+		{list, "c", false},
+		{list, "aa", false},
+		{pattern, "logs-dead", true},
+		{pattern, "my-logs-1", false},
+		{pattern, "x", true},
+		{pattern, "xx", false},
 	} {
 		if got := c.config.Reads(c.topic); got != c.want {
 			t.Errorf("%+v reads %q: %v", c.config, c.topic, got)
