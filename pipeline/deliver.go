@@ -67,12 +67,22 @@ func (p *Pipeline) takeTurn(g *gate, b *Batch, try func(*Batch)) {
 // try sends b once and settles what the answer settles; the rest stays in b.
 // It is false when the pipeline stops.
 func (p *Pipeline) try(b *Batch, probing bool) bool {
-	outcome, err := p.send(b)
+	node, probing, err := p.turn(probing)
 	if err != nil {
-		if p.hard.Err() != nil {
-			return false
-		}
-		p.requestFailed(b, err, probing)
+		return false
+	}
+	outcome, f, err := p.exchange(node, b)
+	if err != nil && p.hard.Err() != nil {
+		return false
+	}
+	re := asRequestError(err)
+	if re != nil && !re.aboutRequest() {
+		// Before the place is given to the next in line, who must not go too.
+		p.holdSink(re, probing)
+	}
+	p.limiter.release(node, f, time.Now())
+	if re != nil {
+		p.requestFailed(b, re, probing)
 		return true
 	}
 	rest := p.settle(b, outcome)
@@ -83,7 +93,26 @@ func (p *Pipeline) try(b *Batch, probing bool) bool {
 	return p.retryLater(b, rest)
 }
 
-// send sends b once, in the limiter's time, and tells the limiter how it went.
+// turn waits for a place on a node. Should the sink be held meanwhile, it gives
+// the place back and waits for the gate, from which it may come as the probe.
+func (p *Pipeline) turn(probing bool) (node int, isProbe bool, err error) {
+	p.queued.Add(1)
+	defer p.queued.Add(-1)
+	for {
+		if node, err = p.limiter.acquire(p.hard, p.sink.Usable); err != nil {
+			return 0, false, err
+		}
+		if probing || p.gate.held() == nil {
+			return node, probing, nil
+		}
+		p.limiter.release(node, feedback{failed: true}, time.Now())
+		if probing, err = p.gate.wait(p.hard); err != nil {
+			return 0, false, err
+		}
+	}
+}
+
+// send sends a part of a batch whose turn it is, in the limiter's time.
 func (p *Pipeline) send(b *Batch) (Outcome, error) {
 	p.queued.Add(1)
 	node, err := p.limiter.acquire(p.hard, p.sink.Usable)
@@ -91,6 +120,13 @@ func (p *Pipeline) send(b *Batch) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	outcome, f, err := p.exchange(node, b)
+	p.limiter.release(node, f, time.Now())
+	return outcome, err
+}
+
+// exchange sends b once and notes how it went.
+func (p *Pipeline) exchange(node int, b *Batch) (Outcome, feedback, error) {
 	body := len(b.Body)
 	began := time.Now()
 	outcome, err := p.sink.Write(p.hard, node, b)
@@ -98,8 +134,7 @@ func (p *Pipeline) send(b *Batch) (Outcome, error) {
 	f := feedback{sent: began, latency: now.Sub(began), full: int64(body)*2 >= p.bodyLimit.load()}
 	if err != nil {
 		f.failed = true
-		var re *RequestError
-		f.busy = errors.As(err, &re) && re.Class == Busy
+		f.busy = asRequestError(err).Class == Busy
 		p.metrics.requestFailed(err)
 	} else {
 		f.busy = outcome.throttled()
@@ -109,10 +144,21 @@ func (p *Pipeline) send(b *Batch) (Outcome, error) {
 			p.log.Info("sink takes requests again", zap.String("was", string(was.State)), zap.Duration("held", lasted))
 		}
 	}
-	p.limiter.release(node, f, now)
 	p.metrics.request(body, outcome.Wire, f.latency)
-	return outcome, err
+	return outcome, f, err
 }
+
+// asRequestError gives err's own classification, Unknown if it has none, nil for nil.
+func asRequestError(err error) *RequestError {
+	var re *RequestError
+	if err != nil && !errors.As(err, &re) {
+		re = &RequestError{Class: Unknown, Err: err}
+	}
+	return re
+}
+
+// aboutRequest tells whether the failure is about this request rather than the sink.
+func (e *RequestError) aboutRequest() bool { return e.Class == TooLarge || e.Class == Refused }
 
 func (o Outcome) throttled() bool {
 	for i := range o.Items {
@@ -123,16 +169,11 @@ func (o Outcome) throttled() bool {
 	return false
 }
 
-// requestFailed decides what a failed request asks for. Nothing of b is known
-// to be stored; all of it stays in b, unless it is split.
-func (p *Pipeline) requestFailed(b *Batch, err error, probing bool) {
-	var re *RequestError
-	if !errors.As(err, &re) {
-		re = &RequestError{Class: Unknown, Err: err}
-	}
+// requestFailed does what a failed request asks for. Nothing of b is known to
+// be stored; all of it stays in b, unless it is split.
+func (p *Pipeline) requestFailed(b *Batch, re *RequestError, probing bool) {
 	b.attempts++
-	switch re.Class {
-	case TooLarge, Refused:
+	if re.aboutRequest() {
 		if probing {
 			// The sink answers: what it refuses is this request.
 			p.gate.open(time.Now())
@@ -141,7 +182,6 @@ func (p *Pipeline) requestFailed(b *Batch, err error, probing bool) {
 		return
 	}
 	p.metrics.retried(re.Class.String(), b.Len())
-	p.holdSink(re, probing)
 	p.setHold(b, p.gate.held())
 }
 
