@@ -237,6 +237,9 @@ func (p *Pipeline) pause(b *Batch, g *group) bool {
 		p.limited.Warn("destination takes no documents: holding, nothing is lost", zap.String("destination", d.name), zap.String("state", string(g.hold.State)), zap.String("error", g.hold.Text))
 		return p.hard.Err() == nil
 	}
+	if b.attempts > 1 {
+		p.limited.Warn("documents are refused again: trying again, nothing is lost", zap.String("destination", d.name), zap.Int("documents", b.Len()), zap.Int("tries", b.attempts), zap.String("state", string(g.hold.State)), zap.String("error", g.hold.Text))
+	}
 	return sleep(p.hard, p.backoff.wait(b.attempts-1)) == nil
 }
 

@@ -121,7 +121,7 @@ func (s *isolation) conclude(refusal *RequestError) {
 		// that says it to two, and has taken none, takes nothing.
 		guilty := s.innocentSeen() || x.refusal.Class == TooLarge && len(s.suspects) == 1
 		switch {
-		case !guilty || d.alike(x.refusal.Reason.Type, 1, p.systematicFrom, b.failed):
+		case !guilty || p.alike(d, x.refusal.Reason.Type, 1, b.failed):
 			hold, alone = &Hold{State: StateHeldSystematic, Text: x.refusal.Error(), Since: time.Now()}, true
 		case p.letters == nil:
 			h := noLettersHold(x.refusal.Reason, time.Now())

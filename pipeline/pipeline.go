@@ -77,6 +77,9 @@ type Pipeline struct {
 	work       sync.WaitGroup
 	queued     atomic.Int64 // batches that wait for their turn to be sent
 	bodyLimit  bodyLimit
+	// everything stands for all destinations: many small ones that refuse alike
+	// are no less systematic than one.
+	everything *destination
 	succeeded  atomic.Int64 // requests that succeeded
 	probes     atomic.Int64
 	beat       atomic.Int64 // when the loop last went round, Unix nanoseconds
@@ -139,6 +142,7 @@ func New(o Options) *Pipeline {
 		gate:           newGate(b),
 		hard:           hard, cancelHard: cancel,
 		destinations: map[string]*destination{},
+		everything:   &destination{refused: map[string]int{}},
 	}
 	p.destinationShare = records / 4
 	p.bodyLimit.init(body)
@@ -163,10 +167,14 @@ func SetMemoryLimit(limit int64) { debug.SetMemoryLimit(limit + limit/4) }
 // are not committed and will be read again.
 var ErrUnfinished = errors.New("stopped before everything in flight was final; what is not committed will be read again")
 
+// ErrUncommitted is returned by Run when all that it took is final, and the last
+// commit or leaving the source failed.
+var ErrUncommitted = errors.New("everything in flight is final, but the source could not be closed in good order; what is not committed will be read again, and found to be stored")
+
 // Run moves records until ctx ends or the source is done, then drains within
 // the grace period, commits, and closes the source. It returns nil if nothing
-// that was fetched is left undone, ErrUnfinished if something is, or the
-// source's failure. It does not close sink or letters.
+// that was fetched is left undone, ErrUnfinished if something is,
+// ErrUncommitted if the last commit failed, or the source's failure. It does not close sink or letters.
 func (p *Pipeline) Run(ctx context.Context, source Source) error {
 	defer p.cancelHard()
 	buried := make(chan struct{})
@@ -198,9 +206,10 @@ func (p *Pipeline) Run(ctx context.Context, source Source) error {
 	closing, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
 	if cerr := source.Close(closing); cerr != nil {
-		// What could not be committed will be read again, as if it were not stored.
-		drained = false
 		p.log.Error("closing source", zap.Error(cerr))
+		if err == nil && drained {
+			err = ErrUncommitted
+		}
 	}
 	p.book.endAll()
 	p.logLedger()

@@ -746,3 +746,47 @@ func TestRequestsTooLargeAlikeAreHeld(t *testing.T) {
 		r.finish(t, nil)
 	})
 }
+
+// Many small destinations that refuse alike, a new one each day, are no less
+// systematic than a large one.
+func TestRefusalsAlikeAddUpOverDestinations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t)
+		r.sink.set(func(docs []string) (Outcome, error) {
+			return items(docs, func(string) (Verdict, Reason) { return reject("illegal_argument_exception") }), nil
+		})
+		a := r.source.assign("t", 0)
+		for day := range 10 {
+			for i := range 20 {
+				r.source.put(a, fmt.Sprintf(`{"day-%d":%d}`, day, i))
+			}
+			wait(10 * time.Minute)
+		}
+		if got := len(r.letters.values()); got >= 50 {
+			t.Errorf("%d dead letters, want less than 50 while nothing is stored anywhere", got)
+		}
+		if s := r.Status().Partitions[0]; s.State != StateHeldSystematic {
+			t.Errorf("state is %s", s.State)
+		}
+		r.finish(t, ErrUnfinished)
+	})
+}
+
+// What a server says of a document that fails inside it may quote the document.
+func TestHoldsQuoteNoDocument(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t)
+		r.sink.set(func(docs []string) (Outcome, error) {
+			return items(docs, func(d string) (Verdict, Reason) {
+				return Throttled, Reason{Status: 500, Type: "dissect_exception", Text: "against source: " + d}
+			}), nil
+		})
+		r.source.put(r.source.assign("t", 0), `{"x":"SECRET"}`)
+		wait(time.Minute)
+		s := r.Status().Partitions[0]
+		if s.State != StateHeldSink || !strings.Contains(s.Reason, "dissect_exception") || strings.Contains(s.Reason+s.LastError, "SECRET") {
+			t.Errorf("held as %s: %s; %s", s.State, s.Reason, s.LastError)
+		}
+		r.finish(t, ErrUnfinished)
+	})
+}

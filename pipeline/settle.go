@@ -117,7 +117,7 @@ func (p *Pipeline) settle(b *Batch, o Outcome) *remainder {
 				p.bury(grave{span: run, record: int(doc.record), destination: d.name, reason: item.Reason})
 			}
 		case Throttled:
-			rest.items = append(rest.items, left{i, itemHold(StateHeldSink, d, item.Reason, now), faultBusy})
+			rest.items = append(rest.items, left{i, busyHold(d, item.Reason, now), faultBusy})
 		default:
 			rest.items = append(rest.items, left{i, itemHold(StateHeldIndex, d, item.Reason, now), faultDestination})
 		}
@@ -147,12 +147,21 @@ func (p *Pipeline) settleStored(b *Batch, now time.Time) {
 // stored notes that d takes documents, which ends its hold.
 func (p *Pipeline) stored(d *destination, now time.Time) {
 	d.noteStored(now)
+	p.everything.noteStored(now)
 	if d.troubled.Load() {
 		d.troubled.Store(false)
 		if was, lasted := d.gate.open(now); was != nil {
 			p.log.Info("destination takes documents again", destinationField(d), stateField(was), heldField(lasted))
 		}
 	}
+}
+
+// alike counts n refusals of one type and tells whether they look systematic:
+// for their destination, or for all of them.
+func (p *Pipeline) alike(d *destination, kind string, n int, since time.Time) bool {
+	here := d.alike(kind, n, p.systematicFrom, since)
+	anywhere := p.everything.alike(kind, n, p.systematicFrom, since)
+	return here || anywhere
 }
 
 // judgement says which refusals of a request look systematic.
@@ -198,7 +207,7 @@ func (p *Pipeline) judge(b *Batch, o Outcome, now time.Time) judgement {
 		b.failed = now
 	}
 	for key, n := range refused {
-		if taken[key.destination] == 0 && key.destination.alike(key.kind, n, p.systematicFrom, b.failed) {
+		if taken[key.destination] == 0 && p.alike(key.destination, key.kind, n, b.failed) {
 			j.alike[key] = true
 		}
 	}

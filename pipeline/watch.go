@@ -109,6 +109,16 @@ func itemHold(s State, d *destination, r Reason, now time.Time) Hold {
 	return Hold{State: s, Since: now, Text: fmt.Sprintf("%s takes no documents: %s: %s", d.name, r, r.Text)}
 }
 
+// busyHold is for documents that the sink says it cannot take now. What it says
+// may quote them, unless it is about its load.
+func busyHold(d *destination, r Reason, now time.Time) Hold {
+	text := fmt.Sprintf("documents for %s are refused for now: %s", d.name, r)
+	if r.Status == 429 || r.Status == 503 {
+		text += ": " + r.Text
+	}
+	return Hold{State: StateHeldSink, Since: now, Text: text}
+}
+
 func destinationField(d *destination) zap.Field { return zap.String("destination", d.name) }
 func stateField(h *Hold) zap.Field              { return zap.String("was", string(h.State)) }
 func heldField(d time.Duration) zap.Field       { return zap.Duration("held", d) }

@@ -116,7 +116,7 @@ func TestQuietTopicStaysReady(t *testing.T) {
 func TestFailedStartSaysWhy(t *testing.T) {
 	w := newWorld(t, 1)
 	for want, change := range map[string]func(*Config){
-		"reading ca": func(c *Config) {
+		"ca: cannot be used": func(c *Config) {
 			c.Sink.Elasticsearch.URLs = elasticsearch.NewURLs("https://127.0.0.1:1")
 			c.Sink.Elasticsearch.CA = "/does/not/exist.pem"
 		},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -26,6 +27,9 @@ func (a *app) demoCommand() *cobra.Command {
 		Example: "  penstock demo\n  penstock demo --fail --duration 1m",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if o.Rate == 0 {
+				return &usageError{command: c.CommandPath(), err: errors.New("--rate 0: write records per second, from 1 to 1000000")}
+			}
 			ctx, stop := untilSignal(c.Context(), zap.NewNop())
 			defer stop()
 			o.Out = a.stdout

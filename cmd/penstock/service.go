@@ -43,7 +43,7 @@ func newService(ctx context.Context, c Config, log *zap.Logger, client ...kgo.Op
 	}()
 	sink, err := elasticsearch.New(c.Sink.Elasticsearch, elasticsearch.Options{Version: buildVersion(), Logger: log.Named("elasticsearch")})
 	if err != nil {
-		return nil, fmt.Errorf("sink.elasticsearch: %w", err)
+		return nil, &exitError{exitUsage, fmt.Errorf("sink.elasticsearch: %w", err)}
 	}
 	s.sink = sink // only now: a nil *Sink in the interface would be closed
 	if err = s.openLetters(ctx); err != nil {
@@ -119,7 +119,7 @@ func (s *service) run(ctx context.Context) error {
 		return fmt.Errorf("source.kafka: %w", err)
 	}
 	err = s.pipeline.Run(ctx, source)
-	if errors.Is(err, pipeline.ErrUnfinished) {
+	if errors.Is(err, pipeline.ErrUnfinished) || errors.Is(err, pipeline.ErrUncommitted) {
 		return &exitError{exitUndone, err}
 	}
 	return err

@@ -93,6 +93,9 @@ func (c Config) Validate() error {
 	if c.CA != "" && c.InsecureSkipVerify {
 		p.Add("insecure_skip_verify", "makes ca useless: remove one of them")
 	}
+	if _, err := newTLSConfig(c); err != nil {
+		p.Add("ca", "cannot be used: "+err.Error())
+	}
 	c.validateRequests(&p)
 	c.validateRouting(&p)
 	return p.Err()

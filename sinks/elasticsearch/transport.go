@@ -3,7 +3,6 @@ package elasticsearch
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -59,11 +58,11 @@ func newTLSConfig(c Config) (*tls.Config, error) {
 	}
 	pem, err := os.ReadFile(c.CA)
 	if err != nil {
-		return nil, fmt.Errorf("reading ca: %w", err)
+		return nil, err // names the file
 	}
 	config.RootCAs = x509.NewCertPool()
 	if !config.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("reading ca %s: %w", c.CA, errors.New("no certificate in it: a PEM file has -----BEGIN CERTIFICATE----- lines"))
+		return nil, fmt.Errorf("no certificate in %s: a PEM file has -----BEGIN CERTIFICATE----- lines", c.CA)
 	}
 	return config, nil
 }

@@ -17,7 +17,7 @@ type Config struct {
 	Group            string        `yaml:"group" doc:"Consumer group. Members of one group share the partitions."`
 	InstanceID       string        `yaml:"instance_id" doc:"Static membership: a name of this member that is unique in the group and survives restarts, such as a StatefulSet pod's name. Its partitions wait for it until session_timeout."`
 	ClientID         string        `yaml:"client_id" doc:"Name shown in the brokers' logs and quotas."`
-	Start            string        `yaml:"start" doc:"Where to begin without a committed offset: earliest, latest, or a time in RFC 3339. Partitions that a topic gains later always begin at their start."`
+	Start            string        `yaml:"start" doc:"Where to begin without a committed offset: earliest, latest, or a time in RFC 3339. Partitions that a topic gains later, and topics that appear while a member runs, begin at their start."`
 	Stop             string        `yaml:"stop" doc:"Where to end: empty for never, lag0 for the end of each partition as of the start of this process, or a time in RFC 3339. The process exits with 0 when all of it is stored and committed."`
 	IsolationLevel   string        `yaml:"isolation_level" doc:"read_committed leaves out aborted transactions; read_uncommitted takes everything."`
 	SessionTimeout   time.Duration `yaml:"session_timeout" doc:"Silence after which the group takes this member's partitions away."`

@@ -31,6 +31,7 @@ func (s *Source) fault(topic string, number int32, o *owned, err error) {
 		s.limited.Warn("Kafka cannot be read: trying again", zap.String("topic", topic), zap.Int32("partition", number), errorField(err))
 		return
 	}
+	o.gone = o.gone || errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.InconsistentTopicID)
 	if !o.faulty {
 		o.faulty = true
 		o.assignment.SetHold(&pipeline.Hold{State: pipeline.StateHeldSource, Text: explain(err), Since: time.Now()})
@@ -61,7 +62,9 @@ func explain(err error) string {
 		return "another member uses the same source.kafka.instance_id: give each member its own (" + err.Error() + ")"
 	case errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err, kerr.GroupAuthorizationFailed):
 		return "the brokers refuse access: allow Read and Describe on the topics and Read on the group (" + err.Error() + ")"
-	case errors.Is(err, kerr.UnknownTopicOrPartition), errors.Is(err, kerr.UnknownTopicID):
+	case errors.Is(err, kerr.UnknownTopicID), errors.Is(err, kerr.InconsistentTopicID):
+		return "the topic was deleted; if it is there again, it is another one: restart this member to read that (" + err.Error() + ")"
+	case errors.Is(err, kerr.UnknownTopicOrPartition):
 		return "the topic does not exist (any more): create it, or correct source.kafka.topics (" + err.Error() + ")"
 	}
 	return err.Error()

@@ -77,6 +77,9 @@ func (s *Source) adjust(ctx context.Context, offsets map[string]map[int32]kgo.Of
 		topics = append(topics, topic)
 	}
 	b, err := s.bounds(ctx, topics)
+	if err == nil {
+		err = s.noteExisting(ctx)
+	}
 	if err != nil {
 		err = fmt.Errorf("finding where to start: %w", err)
 		s.holdGroup(err)
@@ -155,6 +158,8 @@ func (s *Source) startAt(b *bounds, topic string, number int32, committed kgo.Ep
 		return committed, nil
 	case b.topicHas[topic]:
 		// The group knows the topic, so this partition is new: nothing of it may be missed.
+		return exact(first), nil
+	case s.start.latest && s.isNew(topic):
 		return exact(first), nil
 	case s.start.latest:
 		latest, err := lookup(b.stable, topic, number)

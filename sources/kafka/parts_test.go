@@ -85,6 +85,8 @@ func TestStartPolicy(t *testing.T) {
 	}
 	known := &bounds{start: at(100), end: at(120), stable: at(118), atStart: at(110), topicHas: map[string]bool{"t": true}}
 	fresh := &bounds{start: at(100), end: at(120), stable: at(118), atStart: at(110), topicHas: map[string]bool{}}
+	again := *fresh
+	appeared := &again
 	when := time.Unix(1, 0)
 	for _, c := range []struct {
 		name      string
@@ -100,10 +102,12 @@ func TestStartPolicy(t *testing.T) {
 		{"none, earliest", startPolicy{}, fresh, -2, 100},
 		{"none, latest", startPolicy{latest: true}, fresh, -2, 118},
 		{"none, latest, but the group knows the topic", startPolicy{latest: true}, known, -2, 100},
+		{"none, latest, of a topic that appeared since", startPolicy{latest: true}, appeared, -2, 100},
 		{"none, a time", startPolicy{at: when}, fresh, -2, 110},
 		{"none, a time, but the group knows the topic", startPolicy{at: when}, known, -2, 100},
 	} {
 		s.start = c.policy
+		s.existing = map[string]bool{"t": c.bounds != appeared}
 		got, err := s.startAt(c.bounds, "t", 0, kgo.EpochOffset{Epoch: 3, Offset: c.committed})
 		if err != nil || got.Offset != c.want {
 			t.Errorf("%s: starts at %d (%v), want %d", c.name, got.Offset, err, c.want)

@@ -16,6 +16,7 @@ import (
 const refreshEvery = 5 * time.Second
 
 func (s *Source) refreshLoop(ctx context.Context) {
+	_ = s.noteExisting(ctx) // if it fails, the first assignment tries again
 	t := time.NewTicker(refreshEvery)
 	defer t.Stop()
 	for {
@@ -54,7 +55,7 @@ func (s *Source) refresh(ctx context.Context) {
 	if err != nil {
 		starts = nil // it is for the headroom alone
 	}
-	s.partitions.Hold(nil)
+	s.settleGroup(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ends.Each(func(end kadm.ListedOffset) {
@@ -67,7 +68,7 @@ func (s *Source) refresh(ctx context.Context) {
 			o.assignment.SetLogStart(first)
 		}
 		// Only records, or that there are none to read, show that a fault is over.
-		if o.faulty && o.position >= end.Offset {
+		if o.faulty && !o.gone && o.position >= end.Offset {
 			o.faulty = false
 			o.assignment.SetHold(nil)
 		}
@@ -88,7 +89,7 @@ func (s *Source) ping(ctx context.Context) {
 	s.mu.Unlock()
 	// Without a session there is a fault that a ping does not meet.
 	if session {
-		s.partitions.Hold(nil)
+		s.settleGroup(ctx)
 	}
 }
 

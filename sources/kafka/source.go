@@ -59,6 +59,9 @@ type Source struct {
 	session bool                // and none of its errors has come since
 	stops   map[partition]int64 // decided once for the life of the process
 	asked   time.Time           // when groupDone was last asked
+	// existing are the topics that there were when the process started; nil if
+	// that is not known yet, or of no interest.
+	existing map[string]bool
 
 	// Of the polling goroutine alone.
 	errors    int                // polls in a row that gave errors and no records
@@ -84,6 +87,7 @@ type owned struct {
 	committed  int64 // last offset known to be committed, -1 for none
 	stop       int64 // offset to end at, or noStop
 	faulty     bool  // an error was reported and no records came since
+	gone       bool  // the topic, as it was assigned, does not exist any more
 }
 
 // New makes a source and starts its client; it works while no broker can be
