@@ -9,8 +9,9 @@ import (
 // limiter decides how many requests may be in flight on each node of the sink.
 // It is additive increase, multiplicative decrease: one more after a round of
 // requests that found the limit in use, a third less when the node said that it
-// is too busy, a tenth less when its replies take several times what they took
-// at best. A fixed number switches all that off.
+// is too busy. Replies that take half as long again as at best mean that further
+// requests only wait for each other, so there is no increase; if they take
+// several times as long, a tenth less. A fixed number switches all that off.
 type limiter struct {
 	fixed bool
 	max   float64
@@ -26,7 +27,7 @@ type nodeLimit struct {
 	inFlight int
 	changed  time.Time // requests sent before the last decrease do not decrease again
 	latency  float64   // moving average of full requests, in seconds
-	best     float64   // the least that it was, slowly forgotten
+	best     float64   // the same with few requests in flight
 	samples  int
 }
 
@@ -39,9 +40,10 @@ const (
 	firstLimit   = 2   // enough to keep a node busy while the next request is made
 	busyFactor   = 0.7 // on 429 and 503
 	slowFactor   = 0.9 // on latency
-	slowTimes    = 4   // how much slower than best counts as slow
+	fullTimes    = 1.5 // how much slower than best means that more would only queue
+	slowTimes    = 3   // how much slower than best counts as slow
 	latencyDecay = 0.2 // weight of a new sample
-	bestForget   = 1.01
+	bestDecay    = 0.1 // the same for the best
 	leastSamples = 8
 )
 
@@ -174,22 +176,24 @@ func (n *nodeLimit) learn(f feedback, saturated bool, most float64, now time.Tim
 			return
 		}
 	}
-	if saturated {
+	if saturated && n.latency <= fullTimes*n.best {
 		n.limit = min(most, n.limit+1/n.limit)
 	}
 }
 
+// sample notes how long a full request took. What it takes at best is learned
+// while few are in flight, so that waiting for each other is not in it, and
+// learned again when the limit has come down: the node may have become slower.
 func (n *nodeLimit) sample(seconds float64) {
 	n.samples++
 	if n.latency == 0 {
-		n.latency = seconds
+		n.latency, n.best = seconds, seconds
 	}
 	n.latency += latencyDecay * (seconds - n.latency)
-	if n.best == 0 || n.latency < n.best {
-		n.best = n.latency
-	} else {
-		n.best = min(n.best*bestForget, n.latency)
+	if n.limit < firstLimit+1 {
+		n.best += bestDecay * (seconds - n.best)
 	}
+	n.best = min(n.best, n.latency)
 }
 
 func (n *nodeLimit) slow() bool {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -142,6 +143,39 @@ func TestLimiterIsFair(t *testing.T) {
 			if got := <-order; got != want {
 				t.Errorf("waiter %d went before waiter %d", got, want)
 			}
+		}
+	})
+}
+
+// A node that works on two requests at a time takes longer for each when it has
+// more, and does no more: what is sent must not grow much beyond two.
+func TestLimiterStopsWhereMoreOnlyQueues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(ConcurrencyConfig{Max: 16}, 1)
+		var inFlight atomic.Int64
+		done := make(chan struct{})
+		for range 20 {
+			go func() {
+				for range 20 {
+					node, err := l.acquire(t.Context(), allUsable)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					began := time.Now()
+					busy := max(2, inFlight.Add(1))
+					time.Sleep(time.Duration(busy) * 50 * time.Millisecond) //nolint:forbidigo // virtual time
+					inFlight.Add(-1)
+					l.release(node, feedback{sent: began, latency: time.Since(began), full: true}, time.Now())
+				}
+				done <- struct{}{}
+			}()
+		}
+		for range 20 {
+			<-done
+		}
+		if nodes, _ := l.state(); nodes[0].Limit > 5 {
+			t.Errorf("%d requests in flight to a node that works on two", nodes[0].Limit)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 
 // bulkQuery reduces the answer to what verdicts need. It keeps one entry for
 // each document.
-const bulkQuery = "filter_path=errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
+const bulkQuery = "filter_path=items.*.status,items.*.error"
 
 // bulk is one bulk request.
 type bulk struct {
